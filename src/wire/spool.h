@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The spool: one append-only file per process and launch, spool/<launch>.<host>.<rank>.<pid>.rts, that
+ * holds everything one process measured. A fixed header, then length-prefixed checksummed records.
+ *
+ * The writer maps preallocated chunks (a full disk is an error from spool_append, never a signal) and
+ * publishes a record by storing its length last, so that a process killed at any moment loses at most
+ * the record it was writing. Closing cuts the file to its length. No allocation, no lock and no system
+ * call on the append path except when a chunk is full. One writer thread at a time: the caller
+ * serialises. libc only; usable in the injected object.
+ *
+ * The reader treats the file as hostile: it never reads outside, never loops, and says at which offset
+ * and why it stopped. All integers are little-endian; a header of the other byte order is refused.
+ */
+#ifndef RETALLY_WIRE_SPOOL_H
+#define RETALLY_WIRE_SPOOL_H
+
+#include "base/error.h"
+#include "base/hash.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SPOOL_MAGIC       "retally\x1a"
+#define SPOOL_VERSION     1
+#define SPOOL_BYTE_ORDER  0x01020304u
+#define SPOOL_ID_SIZE     33 /* text ids: up to 32 characters and a NUL */
+#define SPOOL_HOST_SIZE   64
+#define SPOOL_RANK_NONE   (-1)
+#define SPOOL_RECORD_MAX  (1u << 24) /* bytes of one record's payload */
+
+/* 256 bytes at offset 0; the checksum covers every byte before it. */
+struct spool_header {
+	char magic[8];
+	uint32_t version;
+	uint32_t byte_order;
+	char collection[SPOOL_ID_SIZE]; /* what may be merged */
+	char launch[SPOOL_ID_SIZE];     /* this start of the command */
+	char plan_hash[SPOOL_ID_SIZE];
+	char host[SPOOL_HOST_SIZE];
+	uint8_t pad[5];
+	int32_t rank;       /* SPOOL_RANK_NONE: unknown */
+	int32_t size;       /* number of ranks, or SPOOL_RANK_NONE */
+	int32_t local_rank; /* or SPOOL_RANK_NONE */
+	int32_t pid;
+	uint64_t start_ns;  /* CLOCK_REALTIME */
+	uint8_t reserved[40];
+	uint64_t checksum;
+};
+_Static_assert(sizeof(struct spool_header) == 256, "file format");
+
+enum spool_type {
+	SPOOL_PASS_BEGIN = 1, /* struct spool_pass_begin, then the unit's name (not NUL-terminated) */
+	SPOOL_PASS_END = 2,   /* struct spool_pass_end */
+	SPOOL_KERNEL = 3,     /* struct spool_kernel, then the name (mangled, not NUL-terminated) */
+	SPOOL_DISPATCH = 4,   /* struct spool_dispatch */
+	SPOOL_SAMPLES = 5,    /* struct spool_samples, then n struct spool_sample */
+	SPOOL_NOTE = 6,       /* struct spool_note, then the sentence */
+};
+
+/* Sizes are multiples of 8; readers accept a payload that is longer than the struct they know. */
+struct spool_pass_begin {
+	uint32_t pass;   /* from 1 */
+	uint32_t passes; /* in the plan */
+	uint64_t time_ns; /* CLOCK_MONOTONIC */
+	uint32_t pid;     /* of the measured process */
+	uint32_t attempt; /* n-th time this pass ran in this launch, from 1 (--repeat) */
+};
+struct spool_pass_end {
+	uint32_t pass;
+	int32_t exit_code; /* -1 when killed by a signal */
+	int32_t signal;    /* 0 when it exited */
+	uint32_t flags;    /* enum spool_pass_flag */
+	uint64_t time_ns;
+	uint64_t wall_ns;
+	uint64_t user_ns;
+	uint64_t system_ns;
+	uint64_t max_rss_bytes;
+};
+enum spool_pass_flag {
+	SPOOL_PASS_OUTPUT_DIFFERS = 1 << 0, /* stdout or stderr is not that of pass 1 */
+	SPOOL_PASS_TIMED_OUT = 1 << 1,
+	SPOOL_PASS_INCOMPLETE = 1 << 2, /* counting stopped before the end */
+};
+struct spool_kernel {
+	uint32_t kernel; /* id used by the records that follow; unique in this file */
+	uint32_t pad;
+};
+/* What was measured: a kernel dispatch, a region, or the whole process (kernel 0 then). */
+enum spool_unit { SPOOL_UNIT_PROCESS = 1, SPOOL_UNIT_DISPATCH = 2, SPOOL_UNIT_RANGE = 3 };
+struct spool_dispatch {
+	uint64_t dispatch; /* ordinal in this process and pass, from 0 */
+	uint32_t kernel;   /* id of a SPOOL_KERNEL record before this one, 0 for the process */
+	uint32_t unit;     /* enum spool_unit */
+	uint32_t pass;     /* 0: the program's own, uncounted execution */
+	uint32_t device;
+	uint32_t grid[3];  /* in work-groups; 0 where it has no meaning */
+	uint32_t block[3];
+	uint64_t queue;
+	uint64_t begin_ns;
+	uint64_t end_ns;
+	uint32_t registers;
+	uint32_t shared_bytes;
+};
+enum sample_status { /* a value that was not collected is never 0 */
+	SAMPLE_OK = 0,
+	SAMPLE_NOT_COLLECTED = 1,
+	SAMPLE_OVERFLOWED = 2,
+	SAMPLE_MULTIPLEXED = 3, /* value is the raw count; running/enabled tell the share */
+	SAMPLE_NOT_MATCHED = 4,
+	SAMPLE_DECLINED = 5,
+};
+enum sample_kind { SAMPLE_U64 = 0, SAMPLE_F64 = 1 };
+struct spool_sample {
+	uint32_t counter;  /* index into the plan's counters */
+	uint16_t instance; /* of the block; 0xffff: summed over instances by the source */
+	uint8_t status;    /* enum sample_status */
+	uint8_t kind;      /* enum sample_kind */
+	union {
+		uint64_t u64;
+		double f64;
+	} value;
+};
+_Static_assert(sizeof(struct spool_sample) == 16, "file format");
+#define SPOOL_INSTANCE_ALL 0xffffu
+struct spool_samples {
+	uint32_t pass;
+	uint32_t n;
+	uint64_t dispatch;
+	uint64_t enabled_ns; /* of the group; 0 when the source has no such figure */
+	uint64_t running_ns;
+};
+enum spool_note_kind {
+	SPOOL_NOTE_DISABLED = 1, /* collection stopped: why */
+	SPOOL_NOTE_DECLINED = 2, /* a dispatch or counter was not collected: why */
+	SPOOL_NOTE_FINDING = 3,  /* something the user should know, shown in the report */
+};
+struct spool_note {
+	uint32_t pass; /* 0: no particular one */
+	uint32_t kind; /* enum spool_note_kind */
+};
+
+/* ---- writing ---- */
+struct spool_writer {
+	int fd;
+	bool failed;      /* an append failed; all later ones return RC_NO_SPACE or RC_IO at once */
+	uint64_t offset;  /* end of the last record */
+	uint64_t mapped_at, mapped_size, allocated;
+	unsigned char *map;
+};
+
+/* Creates path (O_EXCL: never another process's file), writes the header (checksum filled here). */
+int spool_create(struct spool_writer *w, const char *path, const struct spool_header *header,
+		 struct error *err);
+/* Appends one record made of two parts (b may be NULL with nb 0). */
+int spool_append(struct spool_writer *w, enum spool_type type, const void *a, size_t na,
+		 const void *b, size_t nb, struct error *err);
+/* Cuts the file to its length and closes. Keeps what is there when it fails. */
+int spool_close(struct spool_writer *w, struct error *err);
+/* In a forked child: forgets the file without touching it. */
+void spool_abandon(struct spool_writer *w);
+
+/* ---- reading ---- */
+struct spool_reader {
+	const char *name;
+	const unsigned char *bytes;
+	size_t size, offset;
+	struct spool_header header;
+	bool mapped; /* munmap on close */
+	bool torn;   /* an unfinished record at the end was left out (the process was killed) */
+};
+struct spool_record {
+	uint32_t type; /* enum spool_type, or a newer one: skip it */
+	uint32_t size;
+	const void *payload; /* into the file, 8-byte aligned */
+	uint64_t offset;     /* for messages */
+};
+
+int spool_open(struct spool_reader *r, const char *path, struct error *err);
+/* From memory, not copied (fuzzing, tests). */
+int spool_open_bytes(struct spool_reader *r, const char *name, const void *bytes, size_t size,
+		     struct error *err);
+/* 1 and a record, 0 at the end (also when the tail is torn: r->torn), RC_CORRUPT with file and offset
+ * when a record in the middle is damaged. The payload's size and inner counts were checked against
+ * the type, so casting to the struct above is safe. */
+int spool_next(struct spool_reader *r, struct spool_record *record_out, struct error *err);
+void spool_close_reader(struct spool_reader *r);
+
+#endif
