@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory that is freed all at once; what a loader hands out lives as long as its arena. Pointers are
- * 16-byte aligned and zeroed. NULL when memory is out. Not thread-safe.
+ * Memory that is freed all at once; what a loader hands out lives as long as its arena. Pointers
+ * are 16-byte aligned and zeroed. NULL when memory is out. Not thread-safe.
  */
 #ifndef RETALLY_BASE_ARENA_H
 #define RETALLY_BASE_ARENA_H

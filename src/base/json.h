@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * JSON, both ways. The writer streams into a struct str (two-space indent; one key order, one number
- * format: same input, same bytes, whatever the locale). The reader builds a tree in an arena and
- * treats its input as hostile: depth at most 64, no trailing garbage, strict UTF-8 escapes, duplicate
- * keys refused. Used for plan.json and run.json; libc only.
+ * JSON, both ways. The writer streams into a struct str (two-space indent; one key order, one
+ * number format: same input, same bytes, whatever the locale). The reader builds a tree in an arena
+ * and treats its input as hostile: depth at most 64, no trailing garbage, strict UTF-8 escapes,
+ * duplicate keys refused. Used for plan.json and run.json; libc only.
  */
 #ifndef RETALLY_BASE_JSON_H
 #define RETALLY_BASE_JSON_H
@@ -20,7 +20,7 @@
 struct json_writer {
 	struct str *out;
 	int depth;
-	bool compact;                   /* no newlines or indent */
+	bool compact;                       /* no newlines or indent */
 	bool has_items[JSON_DEPTH_MAX + 1]; /* something was written at this depth */
 	bool after_key;
 };
@@ -31,22 +31,31 @@ void json_begin_object(struct json_writer *w);
 void json_end_object(struct json_writer *w);
 void json_begin_array(struct json_writer *w);
 void json_end_array(struct json_writer *w);
-void json_string(struct json_writer *w, const char *value); /* NULL writes null; bad UTF-8 becomes U+FFFD */
+void json_string(struct json_writer *w,
+		 const char *value); /* NULL writes null; bad UTF-8 becomes U+FFFD */
 void json_uint(struct json_writer *w, uint64_t value);
 void json_int(struct json_writer *w, int64_t value);
-void json_double(struct json_writer *w, double value); /* shortest that reads back; NaN and inf write null */
+void json_double(struct json_writer *w,
+		 double value); /* shortest that reads back; NaN and inf write null */
 void json_bool(struct json_writer *w, bool value);
 void json_null(struct json_writer *w);
 
 /* ---- reading ---- */
-enum json_type { JSON_NULL, JSON_BOOL, JSON_NUMBER, JSON_STRING, JSON_ARRAY, JSON_OBJECT };
+enum json_type {
+	JSON_NULL,
+	JSON_BOOL,
+	JSON_NUMBER,
+	JSON_STRING,
+	JSON_ARRAY,
+	JSON_OBJECT
+};
 struct json_value {
 	enum json_type type;
-	int line;               /* 1-based, for messages */
-	const char *key;        /* when it is a member of an object */
-	const char *text;       /* string (decoded, no NUL inside), or the number as written */
+	int line;         /* 1-based, for messages */
+	const char *key;  /* when it is a member of an object */
+	const char *text; /* string (decoded, no NUL inside), or the number as written */
 	bool boolean;
-	size_t n;               /* children */
+	size_t n;                 /* children */
 	struct json_value *child; /* first child */
 	struct json_value *next;  /* next sibling */
 };

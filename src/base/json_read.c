@@ -287,8 +287,12 @@ static int json_parse_value(struct json_parser *p, int depth, struct json_value 
 int json_parse(struct arena *arena, const char *name, const char *text, size_t size,
 	       struct json_value **root_out, struct error *err)
 {
-	struct json_parser p = {
-		.arena = arena, .name = name, .at = text, .end = text + size, .line = 1, .err = err};
+	struct json_parser p = {.arena = arena,
+				.name = name,
+				.at = text,
+				.end = text + size,
+				.line = 1,
+				.err = err};
 	int rc = json_parse_value(&p, 0, root_out);
 
 	if (rc)

@@ -42,8 +42,9 @@ static void log_read_environment(void)
 			       : log_parse_level(s, n);
 
 		if (level < 0) {
-			fprintf(stderr, "retally: RETALLY_LOG: '%.*s' is not LEVEL or DOMAIN=LEVEL "
-					"with a level of error, warn, info, debug, trace\n",
+			fprintf(stderr,
+				"retally: RETALLY_LOG: '%.*s' is not LEVEL or DOMAIN=LEVEL "
+				"with a level of error, warn, info, debug, trace\n",
 				(int)n, s);
 		} else if (!eq) {
 			default_level = (enum log_level)level;
@@ -79,7 +80,9 @@ void log_write(const char *domain, enum log_level level, const char *fmt, ...)
 		n = snprintf(line, sizeof(line), "retally[%d] %s: ", (int)getpid(), domain);
 	else
 		n = snprintf(line, sizeof(line), "retally: %s",
-			     level == LOG_ERROR ? "error: " : level == LOG_WARN ? "warning: " : "");
+			     level == LOG_ERROR  ? "error: "
+			     : level == LOG_WARN ? "warning: "
+						 : "");
 	va_start(ap, fmt);
 	n += vsnprintf(line + n, sizeof(line) - (size_t)n, fmt, ap);
 	va_end(ap);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Diagnostics, always to stderr, never to stdout. RETALLY_LOG=LEVEL[,DOMAIN=LEVEL...] chooses what is
- * shown (error, warn, info, debug, trace; default warn). A .c file defines LOG_DOMAIN before the
+ * Diagnostics, always to stderr, never to stdout. RETALLY_LOG=LEVEL[,DOMAIN=LEVEL...] chooses what
+ * is shown (error, warn, info, debug, trace; default warn). A .c file defines LOG_DOMAIN before the
  * include. Thread-safe; one write(2) a line; no allocation. errno is preserved.
  */
 #ifndef RETALLY_BASE_LOG_H
@@ -9,7 +9,13 @@
 
 #include <stdbool.h>
 
-enum log_level { LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG, LOG_TRACE };
+enum log_level {
+	LOG_ERROR,
+	LOG_WARN,
+	LOG_INFO,
+	LOG_DEBUG,
+	LOG_TRACE
+};
 
 #ifndef LOG_DOMAIN
 #define LOG_DOMAIN "retally"
@@ -19,10 +25,10 @@ bool log_is_on(const char *domain, enum log_level level);
 void log_write(const char *domain, enum log_level level, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-#define log_at(level, ...)                                                                         \
-	do {                                                                                       \
-		if (log_is_on(LOG_DOMAIN, level))                                                  \
-			log_write(LOG_DOMAIN, level, __VA_ARGS__);                                 \
+#define log_at(level, ...)                                         \
+	do {                                                       \
+		if (log_is_on(LOG_DOMAIN, level))                  \
+			log_write(LOG_DOMAIN, level, __VA_ARGS__); \
 	} while (0)
 #define log_error(...) log_at(LOG_ERROR, __VA_ARGS__)
 #define log_warn(...)  log_at(LOG_WARN, __VA_ARGS__)

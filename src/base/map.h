@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A map from strings to size_t (an index into some vector). Keys are not copied: they must outlive the
- * map. Iteration order is not offered on purpose: nothing printed may depend on a hash.
+ * A map from strings to size_t (an index into some vector). Keys are not copied: they must outlive
+ * the map. Iteration order is not offered on purpose: nothing printed may depend on a hash.
  */
 #ifndef RETALLY_BASE_MAP_H
 #define RETALLY_BASE_MAP_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A growing byte string. STR_INIT needs no clean-up until something was added. On allocation failure
- * the string becomes *failed* and stays so: later additions do nothing, str_take returns NULL; check
- * once at the end with str_is_failed. Not thread-safe.
+ * A growing byte string. STR_INIT needs no clean-up until something was added. On allocation
+ * failure the string becomes *failed* and stays so: later additions do nothing, str_take returns
+ * NULL; check once at the end with str_is_failed. Not thread-safe.
  */
 #ifndef RETALLY_BASE_STR_H
 #define RETALLY_BASE_STR_H

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The catalogue: blocks with their slots, counters, metrics and sets of one chip. It is filled by
- * data/chips and data/metrics (model/catalog_load.h) and, for the machine at hand, by a source's host
- * half (source/perf/perf_host.h). Everything lives in the catalogue's arena; the order of every array
- * is the order of definition, so whatever is derived from it is the same on every machine and locale.
+ * data/chips and data/metrics (model/catalog_load.h) and, for the machine at hand, by a source's
+ * host half (source/perf/perf_host.h). Everything lives in the catalogue's arena; the order of
+ * every array is the order of definition, so whatever is derived from it is the same on every
+ * machine and locale.
  */
 #ifndef RETALLY_MODEL_CATALOG_H
 #define RETALLY_MODEL_CATALOG_H
@@ -33,12 +34,13 @@ struct block {
 /* One hardware count. `X`, `X_sum` and `X[i]` are counters of one event: they share its slot. */
 struct counter {
 	const char *name;
-	const char *unit; /* "count", "cycles", "bytes", "ns"... */
-	const char *help; /* one line, may be "" */
+	const char *unit;   /* "count", "cycles", "bytes", "ns"... */
+	const char *help;   /* one line, may be "" */
 	const char *source; /* "perf", "rocm", "cuda", "sim" */
 	uint32_t block;     /* index, or BLOCK_NONE */
-	const char *event;  /* identity of the hardware event within the block; equal text = one slot */
-	int32_t instance;   /* -1: reduced over all instances */
+	const char
+		*event; /* identity of the hardware event within the block; equal text = one slot */
+	int32_t instance; /* -1: reduced over all instances */
 	/* For an accumulator: index of the level counter that must be in the same pass, in the slot
 	 * before it; UINT32_MAX otherwise. Its own slot and the level's are both counted. */
 	uint32_t level;
@@ -47,13 +49,13 @@ struct counter {
 };
 
 struct metric {
-	const char *id;      /* section number, "2.1.0", or "" */
-	const char *name;    /* what the user types: letters, digits, '_' */
-	const char *title;   /* what people read */
+	const char *id;    /* section number, "2.1.0", or "" */
+	const char *name;  /* what the user types: letters, digits, '_' */
+	const char *title; /* what people read */
 	const char *unit;
 	const char *help;
 	const char *expression;
-	uint32_t n_counters; /* found in the expression, after built-ins were replaced */
+	uint32_t n_counters;      /* found in the expression, after built-ins were replaced */
 	const uint32_t *counters; /* indices, ascending, no duplicates */
 	bool percent;             /* a share: more than 100 is shown with its cause */
 	const char *where;        /* "file:line" of the definition */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The pass planner: from a selection to the fewest passes, each within the slots of every block, with
- * every metric that can be whole in one pass whole in one, and a proof or a lower bound.
+ * The pass planner: from a selection to the fewest passes, each within the slots of every block,
+ * with every metric that can be whole in one pass whole in one, and a proof or a lower bound.
  *
  * The core works on a plain problem (no names, no catalogue), so that it can be tested against an
  * independent solver; planner_plan is the bridge from a catalogue and a selection to a wire plan.
@@ -18,8 +18,8 @@
 
 /* ---- the plain problem ---- */
 struct planner_event {
-	uint32_t block; /* index into slots, or BLOCK_NONE */
-	uint32_t cost;  /* slots it takes, 1 for most, 2 for a level with its accumulator */
+	uint32_t block;     /* index into slots, or BLOCK_NONE */
+	uint32_t cost;      /* slots it takes, 1 for most, 2 for a level with its accumulator */
 	uint32_t exclusive; /* as in struct counter */
 };
 struct planner_item { /* a metric, or a single counter: all its events in one pass */
@@ -49,12 +49,13 @@ void planner_solution_release(struct planner_solution *s);
 
 /* ---- catalogue to plan ---- */
 struct planner_options {
-	uint64_t max_nodes;     /* 0: PLANNER_NODES_DEFAULT */
+	uint64_t max_nodes; /* 0: PLANNER_NODES_DEFAULT */
 	bool no_anchors;
 	const char *selection_text; /* recorded in the plan */
 };
 /* The plan's strings point into the catalogue: it must outlive the plan. Metrics that fit no single
- * pass are split (pass 0 in struct plan_metric). RC_NO_SLOT names a counter that no pass can hold. */
+ * pass are split (pass 0 in struct plan_metric). RC_NO_SLOT names a counter that no pass can hold.
+ */
 int planner_plan(const struct catalog *c, const struct selection *s,
 		 const struct planner_options *options, struct plan *plan_out, struct error *err);
 

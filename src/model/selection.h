@@ -16,8 +16,8 @@ struct selection {
 	VEC(struct selection_dropped) dropped;
 };
 
-/* Adds the comma-separated names of -m, -e or --set. An unknown name is an error with the nearest known
- * name. Several calls add up; the order of names does not matter for the result. */
+/* Adds the comma-separated names of -m, -e or --set. An unknown name is an error with the nearest
+ * known name. Several calls add up; the order of names does not matter for the result. */
 int selection_add_metrics(struct selection *s, const struct catalog *c, const char *list,
 			  struct error *err);
 int selection_add_counters(struct selection *s, const struct catalog *c, const char *list,

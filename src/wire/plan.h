@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The plan file (plan.json): what the command decided and the injected object and the supervisor carry
- * out. Canonical JSON: same plan, same bytes. Its last member is "hash", the content hash of every byte
- * before that member's key (see plan_write); a file that was edited is refused.
+ * The plan file (plan.json): what the command decided and the injected object and the supervisor
+ * carry out. Canonical JSON: same plan, same bytes. Its last member is "hash", the content hash of
+ * every byte before that member's key (see plan_write); a file that was edited is refused.
  *
- * The strings and arrays of a plan that was read live in its arena. A plan being built by the command
- * may point anywhere that outlives it. Passes and metrics refer to counters by index; passes are
- * numbered from 1 for people and in files, pass K is passes[K - 1].
+ * The strings and arrays of a plan that was read live in its arena. A plan being built by the
+ * command may point anywhere that outlives it. Passes and metrics refer to counters by index;
+ * passes are numbered from 1 for people and in files, pass K is passes[K - 1].
  */
 #ifndef RETALLY_WIRE_PLAN_H
 #define RETALLY_WIRE_PLAN_H
@@ -18,11 +18,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define PLAN_VERSION        1
-#define PLAN_COUNTERS_MAX   16384
-#define PLAN_PASSES_MAX     4096
-#define PLAN_METRICS_MAX    16384
-#define PLAN_FILE_SIZE_MAX  (64u << 20)
+#define PLAN_VERSION       1
+#define PLAN_COUNTERS_MAX  16384
+#define PLAN_PASSES_MAX    4096
+#define PLAN_METRICS_MAX   16384
+#define PLAN_FILE_SIZE_MAX (64u << 20)
 
 enum plan_counter_flag {
 	PLAN_COUNTER_ANCHOR = 1 << 0, /* in every pass, to tell whether passes are comparable */
@@ -37,8 +37,8 @@ struct plan_counter {
 	const char *block;  /* hardware unit whose slots it takes, "" when it takes none */
 	const char *unit;   /* "count", "ns", "bytes"...; never NULL */
 	uint32_t flags;     /* enum plan_counter_flag */
-	/* What the source's device half needs to program it, opaque here (perf: struct perf_config of
-	 * source/perf/perf_abi.h as text, see there). Never NULL. */
+	/* What the source's device half needs to program it, opaque here (perf: struct perf_config
+	 * of source/perf/perf_abi.h as text, see there). Never NULL. */
 	const char *config;
 };
 
@@ -56,7 +56,7 @@ struct plan_metric {
 	const char *expression; /* in the language of docs/expressions.md */
 	uint32_t n_counters;
 	const uint32_t *counters; /* indices, ascending */
-	uint32_t pass;          /* number (from 1) of the pass in which it is complete; 0: split */
+	uint32_t pass; /* number (from 1) of the pass in which it is complete; 0: split */
 };
 
 struct plan_dropped { /* wanted, but not in the plan */
@@ -69,8 +69,8 @@ struct plan {
 	const char *chip;          /* "this machine" chip name, or the one asked for */
 	const char *selection;     /* the selection options as given, canonical text */
 	uint32_t lower_bound;      /* no plan with fewer passes exists */
-	bool proven;               /* n_passes == lower_bound was proven, or the search was exhausted */
-	uint64_t nodes;            /* search nodes spent */
+	bool proven;    /* n_passes == lower_bound was proven, or the search was exhausted */
+	uint64_t nodes; /* search nodes spent */
 
 	uint32_t n_counters;
 	struct plan_counter *counters;
@@ -84,8 +84,8 @@ struct plan {
 	struct arena arena; /* owns what plan_read allocated */
 };
 
-/* Canonical bytes of the plan, appended to out; fills plan->hash. RC_NO_MEMORY, or RC_INVALID when an
- * index is out of range. */
+/* Canonical bytes of the plan, appended to out; fills plan->hash. RC_NO_MEMORY, or RC_INVALID when
+ * an index is out of range. */
 struct str;
 int plan_encode(struct plan *plan, struct str *out, struct error *err);
 /* Parses and checks text[0..size): version, ranges, hash. `name` goes into messages. On error plan

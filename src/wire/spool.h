@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The spool: one append-only file per process and launch, spool/<launch>.<host>.<rank>.<pid>.rts, that
- * holds everything one process measured. A fixed header, then length-prefixed checksummed records.
+ * The spool: one append-only file per process and launch, spool/<launch>.<host>.<rank>.<pid>.rts,
+ * that holds everything one process measured. A fixed header, then length-prefixed checksummed
+ * records.
  *
- * The writer maps preallocated chunks (a full disk is an error from spool_append, never a signal) and
- * publishes a record by storing its length last, so that a process killed at any moment loses at most
- * the record it was writing. Closing cuts the file to its length. No allocation, no lock and no system
- * call on the append path except when a chunk is full. One writer thread at a time: the caller
- * serialises. libc only; usable in the injected object.
+ * The writer maps preallocated chunks (a full disk is an error from spool_append, never a signal)
+ * and publishes a record by storing its length last, so that a process killed at any moment loses
+ * at most the record it was writing. Closing cuts the file to its length. No allocation, no lock
+ * and no system call on the append path except when a chunk is full. One writer thread at a time:
+ * the caller serialises. libc only; usable in the injected object.
  *
- * The reader treats the file as hostile: it never reads outside, never loops, and says at which offset
- * and why it stopped. All integers are little-endian; a header of the other byte order is refused.
+ * The reader treats the file as hostile: it never reads outside, never loops, and says at which
+ * offset and why it stopped. All integers are little-endian; a header of the other byte order is
+ * refused.
  */
 #ifndef RETALLY_WIRE_SPOOL_H
 #define RETALLY_WIRE_SPOOL_H
@@ -22,13 +24,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SPOOL_MAGIC       "retally\x1a"
-#define SPOOL_VERSION     1
-#define SPOOL_BYTE_ORDER  0x01020304u
-#define SPOOL_ID_SIZE     33 /* text ids: up to 32 characters and a NUL */
-#define SPOOL_HOST_SIZE   64
-#define SPOOL_RANK_NONE   (-1)
-#define SPOOL_RECORD_MAX  (1u << 24) /* bytes of one record's payload */
+#define SPOOL_MAGIC      "retally\x1a"
+#define SPOOL_VERSION    1
+#define SPOOL_BYTE_ORDER 0x01020304u
+#define SPOOL_ID_SIZE    33 /* text ids: up to 32 characters and a NUL */
+#define SPOOL_HOST_SIZE  64
+#define SPOOL_RANK_NONE  (-1)
+#define SPOOL_RECORD_MAX (1u << 24) /* bytes of one record's payload */
 
 /* 256 bytes at offset 0; the checksum covers every byte before it. */
 struct spool_header {
@@ -44,25 +46,26 @@ struct spool_header {
 	int32_t size;       /* number of ranks, or SPOOL_RANK_NONE */
 	int32_t local_rank; /* or SPOOL_RANK_NONE */
 	int32_t pid;
-	uint64_t start_ns;  /* CLOCK_REALTIME */
+	uint64_t start_ns; /* CLOCK_REALTIME */
 	uint8_t reserved[40];
 	uint64_t checksum;
 };
 _Static_assert(sizeof(struct spool_header) == 256, "file format");
 
 enum spool_type {
-	SPOOL_PASS_BEGIN = 1, /* struct spool_pass_begin, then the unit's name (not NUL-terminated) */
-	SPOOL_PASS_END = 2,   /* struct spool_pass_end */
-	SPOOL_KERNEL = 3,     /* struct spool_kernel, then the name (mangled, not NUL-terminated) */
-	SPOOL_DISPATCH = 4,   /* struct spool_dispatch */
-	SPOOL_SAMPLES = 5,    /* struct spool_samples, then n struct spool_sample */
-	SPOOL_NOTE = 6,       /* struct spool_note, then the sentence */
+	SPOOL_PASS_BEGIN =
+		1,          /* struct spool_pass_begin, then the unit's name (not NUL-terminated) */
+	SPOOL_PASS_END = 2, /* struct spool_pass_end */
+	SPOOL_KERNEL = 3,   /* struct spool_kernel, then the name (mangled, not NUL-terminated) */
+	SPOOL_DISPATCH = 4, /* struct spool_dispatch */
+	SPOOL_SAMPLES = 5,  /* struct spool_samples, then n struct spool_sample */
+	SPOOL_NOTE = 6,     /* struct spool_note, then the sentence */
 };
 
 /* Sizes are multiples of 8; readers accept a payload that is longer than the struct they know. */
 struct spool_pass_begin {
-	uint32_t pass;   /* from 1 */
-	uint32_t passes; /* in the plan */
+	uint32_t pass;    /* from 1 */
+	uint32_t passes;  /* in the plan */
 	uint64_t time_ns; /* CLOCK_MONOTONIC */
 	uint32_t pid;     /* of the measured process */
 	uint32_t attempt; /* n-th time this pass ran in this launch, from 1 (--repeat) */
@@ -88,14 +91,18 @@ struct spool_kernel {
 	uint32_t pad;
 };
 /* What was measured: a kernel dispatch, a region, or the whole process (kernel 0 then). */
-enum spool_unit { SPOOL_UNIT_PROCESS = 1, SPOOL_UNIT_DISPATCH = 2, SPOOL_UNIT_RANGE = 3 };
+enum spool_unit {
+	SPOOL_UNIT_PROCESS = 1,
+	SPOOL_UNIT_DISPATCH = 2,
+	SPOOL_UNIT_RANGE = 3
+};
 struct spool_dispatch {
 	uint64_t dispatch; /* ordinal in this process and pass, from 0 */
 	uint32_t kernel;   /* id of a SPOOL_KERNEL record before this one, 0 for the process */
 	uint32_t unit;     /* enum spool_unit */
 	uint32_t pass;     /* 0: the program's own, uncounted execution */
 	uint32_t device;
-	uint32_t grid[3];  /* in work-groups; 0 where it has no meaning */
+	uint32_t grid[3]; /* in work-groups; 0 where it has no meaning */
 	uint32_t block[3];
 	uint64_t queue;
 	uint64_t begin_ns;
@@ -111,7 +118,10 @@ enum sample_status { /* a value that was not collected is never 0 */
 	SAMPLE_NOT_MATCHED = 4,
 	SAMPLE_DECLINED = 5,
 };
-enum sample_kind { SAMPLE_U64 = 0, SAMPLE_F64 = 1 };
+enum sample_kind {
+	SAMPLE_U64 = 0,
+	SAMPLE_F64 = 1
+};
 struct spool_sample {
 	uint32_t counter;  /* index into the plan's counters */
 	uint16_t instance; /* of the block; 0xffff: summed over instances by the source */
@@ -144,8 +154,8 @@ struct spool_note {
 /* ---- writing ---- */
 struct spool_writer {
 	int fd;
-	bool failed;      /* an append failed; all later ones return RC_NO_SPACE or RC_IO at once */
-	uint64_t offset;  /* end of the last record */
+	bool failed;     /* an append failed; all later ones return RC_NO_SPACE or RC_IO at once */
+	uint64_t offset; /* end of the last record */
 	uint64_t mapped_at, mapped_size, allocated;
 	unsigned char *map;
 };
@@ -181,9 +191,9 @@ int spool_open(struct spool_reader *r, const char *path, struct error *err);
 /* From memory, not copied (fuzzing, tests). */
 int spool_open_bytes(struct spool_reader *r, const char *name, const void *bytes, size_t size,
 		     struct error *err);
-/* 1 and a record, 0 at the end (also when the tail is torn: r->torn), RC_CORRUPT with file and offset
- * when a record in the middle is damaged. The payload's size and inner counts were checked against
- * the type, so casting to the struct above is safe. */
+/* 1 and a record, 0 at the end (also when the tail is torn: r->torn), RC_CORRUPT with file and
+ * offset when a record in the middle is damaged. The payload's size and inner counts were checked
+ * against the type, so casting to the struct above is safe. */
 int spool_next(struct spool_reader *r, struct spool_record *record_out, struct error *err);
 void spool_close_reader(struct spool_reader *r);
 

@@ -3,6 +3,7 @@
 #ifndef RETALLY_TESTS_UNIT_TEST_H
 #define RETALLY_TESTS_UNIT_TEST_H
 
+/* clang-format off: cmocka.h needs the others before it */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,5 +11,6 @@
 #include <string.h>
 
 #include <cmocka.h>
+/* clang-format on */
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The device half of the perf source: opens the counters of one pass for a process and reads them. It
- * executes a ready plan; it knows no names. libc only: used by the injected object (for itself) and by
- * launch/ (for a child, from outside).
+ * The device half of the perf source: opens the counters of one pass for a process and reads them.
+ * It executes a ready plan; it knows no names. libc only: used by the injected object (for itself)
+ * and by launch/ (for a child, from outside).
  *
  * From outside, the order is: fork; the child waits; perf_device_open with PERF_ON_EXEC; the child
- * execs (counting starts by itself); when perf_device_needs_addresses says so the caller holds the child
- * once its libraries are mapped and before any of their code ran, and calls perf_device_open_addresses;
- * wait for the end; perf_device_read; perf_device_close.
+ * execs (counting starts by itself); when perf_device_needs_addresses says so the caller holds the
+ * child once its libraries are mapped and before any of their code ran, and calls
+ * perf_device_open_addresses; wait for the end; perf_device_read; perf_device_close.
  */
 #ifndef RETALLY_SOURCE_PERF_DEVICE_H
 #define RETALLY_SOURCE_PERF_DEVICE_H
@@ -20,15 +20,16 @@
 #include <sys/types.h>
 
 enum perf_open_flags {
-	PERF_ON_EXEC = 1 << 0, /* start counting at the child's next exec; else disabled until enabled */
+	PERF_ON_EXEC =
+		1 << 0, /* start counting at the child's next exec; else disabled until enabled */
 	PERF_INHERIT = 1 << 1, /* count threads and children as well */
 };
 
 struct perf_device_event {
-	uint32_t counter;  /* index into the plan's counters */
-	int fd;            /* -1: not open */
-	int status;        /* enum sample_status to report when fd is -1 */
-	int leader;        /* index of its group's leader */
+	uint32_t counter; /* index into the plan's counters */
+	int fd;           /* -1: not open */
+	int status;       /* enum sample_status to report when fd is -1 */
+	int leader;       /* index of its group's leader */
 };
 struct perf_device {
 	const struct plan *plan;
@@ -37,11 +38,12 @@ struct perf_device {
 	uint32_t n_events;
 	struct perf_device_event *events; /* one per counter of the pass whose source is perf */
 	unsigned flags;
-	char why[256]; /* first reason for which a counter could not be opened, "" when all are open */
+	char why[256]; /* first reason for which a counter could not be opened, "" when all are open
+			*/
 };
 
-/* Opens what does not depend on where the program is loaded. A counter that cannot be opened is marked
- * with a status and d->why; the others go on. Error only when nothing at all can be done. */
+/* Opens what does not depend on where the program is loaded. A counter that cannot be opened is
+ * marked with a status and d->why; the others go on. Error only when nothing at all can be done. */
 int perf_device_open(struct perf_device *d, const struct plan *plan, uint32_t pass, pid_t pid,
 		     unsigned flags, struct error *err);
 /* True when the pass has breakpoints or uprobes, whose addresses are known only once mapped. */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* JSON: what is written reads back; what is broken is refused with its line. */
-#include "base/json.h"
-
 #include "../test.h"
+#include "base/json.h"
 
 #include <math.h>
 
@@ -34,7 +33,8 @@ static void test_round_trip(void **state)
 	json_end_object(&w);
 	assert_int_equal(json_parse(&arena, "t", out.text, out.size, &root, &err), 0);
 	assert_int_equal(json_read_string(root, "t", "text", &text, &err), 0);
-	assert_string_equal(text, "a \"quote\", a \\, a tab\t, \xc3\xa9, \x01 and \xef\xbf\xbd bad");
+	assert_string_equal(text,
+			    "a \"quote\", a \\, a tab\t, \xc3\xa9, \x01 and \xef\xbf\xbd bad");
 	assert_int_equal(
 		json_to_uint(json_member(root, "list")->child, "t", UINT64_MAX, &number, &err), 0);
 	assert_true(number == UINT64_MAX);
@@ -47,8 +47,10 @@ static void test_round_trip(void **state)
 static void test_refused(void **state)
 {
 	static const char *const bad[] = {
-		"", "{", "[1,]", "{\"a\":1,\"a\":2}", "nul", "01", "1.", "-", "\"\\ud800\"", "\"a",
-		"[1] 2", "{a:1}", "\"\x01\"", "\"\\x\"", "\"\\u0000\"", "[1e]",
+		"",      "{",     "[1,]",     "{\"a\":1,\"a\":2}", "nul",
+		"01",    "1.",    "-",        "\"\\ud800\"",       "\"a",
+		"[1] 2", "{a:1}", "\"\x01\"", "\"\\x\"",           "\"\\u0000\"",
+		"[1e]",
 	};
 	char deep[200];
 

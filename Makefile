@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+# The two commands for a new machine are `make demo` and `make test`. Everything is built in build/.
+.PHONY: all demo test lint bench fuzz install clean
+all: build/build.ninja
+	ninja -C build
+build/build.ninja:
+	scripts/install-packages
+	meson setup build $(MESON_OPTIONS)
+demo: all
+	scripts/demo
+test:
+	scripts/install-packages test
+	$(MAKE) --no-print-directory all
+	scripts/run-tests build
+lint:
+	scripts/install-packages test
+	scripts/lint
+bench: all
+	scripts/bench
+fuzz:
+	scripts/install-packages test
+	scripts/fuzz $(or $(SECONDS_EACH),600)
+install: all
+	meson install -C build
+clean:
+	rm -rf build build-*
