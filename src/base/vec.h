@@ -49,6 +49,6 @@ static inline bool vec_grow_(void **items, size_t *capacity, size_t want, size_t
 		(v)->n = (v)->capacity = 0; \
 	} while (0)
 #define vec_for_each(v, it) \
-	for (__typeof__((v)->items) it = (v)->items; (v)->n && it < (v)->items + (v)->n; it++)
+	for (__typeof__(&*(v)->items) it = (v)->items; (v)->n && it < (v)->items + (v)->n; it++)
 
 #endif

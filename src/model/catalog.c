@@ -5,6 +5,7 @@
  */
 #include "model/catalog.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 void catalog_release(struct catalog *c)
@@ -14,6 +15,7 @@ void catalog_release(struct catalog *c)
 	vec_release(&c->metrics);
 	vec_release(&c->sets);
 	vec_release(&c->constants);
+	vec_release(&c->skipped);
 	map_release(&c->block_index);
 	map_release(&c->counter_index);
 	map_release(&c->metric_index);
@@ -47,6 +49,87 @@ uint32_t catalog_find_metric(const struct catalog *c, const char *name)
 uint32_t catalog_find_set(const struct catalog *c, const char *name)
 {
 	return find(&c->set_index, name);
+}
+
+uint32_t catalog_find_constant(const struct catalog *c, const char *name)
+{
+	for (size_t i = 0; i < c->constants.n; i++)
+		if (!strcmp(c->constants.items[i].name, name))
+			return (uint32_t)i;
+	return UINT32_MAX;
+}
+
+static uint32_t constant_or(const struct catalog *c, const char *name, uint32_t otherwise)
+{
+	uint32_t i = catalog_find_constant(c, name);
+
+	if (i == UINT32_MAX || !(c->constants.items[i].value >= 1) ||
+	    c->constants.items[i].value > 65536)
+		return otherwise;
+	return (uint32_t)c->constants.items[i].value;
+}
+
+uint32_t catalog_block_instances(const struct catalog *c, uint32_t block)
+{
+	const struct block *b;
+
+	if (block == BLOCK_NONE)
+		return 1;
+	b = &c->blocks.items[block];
+	if (!strcmp(b->scope, "per-XCC"))
+		return b->instances * constant_or(c, "num_xcd", 1);
+	if (!strcmp(b->scope, "per-SE"))
+		return b->instances * constant_or(c, "se_per_gpu", 0);
+	if (!strcmp(b->scope, "") || !strcmp(b->scope, "per-GPU") || !strcmp(b->scope, "thread"))
+		return b->instances;
+	return 0;
+}
+
+int catalog_resolve_counter(struct catalog *c, const char *name, uint32_t *index_out,
+			    struct error *err)
+{
+	size_t n = strlen(name), open;
+	struct counter form;
+	uint32_t index = catalog_find_counter(c, name), total;
+	unsigned long instance = 0;
+	bool is_sum = n > 4 && !strcmp(name + n - 4, "_sum");
+	char base[512];
+
+	*index_out = index;
+	if (index != UINT32_MAX)
+		return 0;
+	open = strcspn(name, "[");
+	if (is_sum) {
+		n -= 4;
+	} else if (n > 2 && name[n - 1] == ']' && open && open + 2 < n && n - open < 10 &&
+		   strspn(name + open + 1, "0123456789") == n - open - 2) {
+		instance = strtoul(name + open + 1, NULL, 10);
+		n = open;
+	} else {
+		return RC_NOT_FOUND;
+	}
+	if (n >= sizeof(base))
+		return RC_NOT_FOUND;
+	memcpy(base, name, n);
+	base[n] = '\0';
+	index = catalog_find_counter(c, base);
+	if (index == UINT32_MAX && !is_sum && n > 4 && !strcmp(base + n - 4, "_sum")) {
+		base[n - 4] = '\0';
+		index = catalog_find_counter(c, base);
+	}
+	if (index == UINT32_MAX || c->counters.items[index].instance >= 0)
+		return RC_NOT_FOUND;
+	form = c->counters.items[index];
+	form.name = name;
+	total = catalog_block_instances(c, form.block);
+	if (!is_sum && total && instance >= total)
+		return error_set(
+			err, RC_INVALID, "'%.100s' has no instance %lu: block %s has %u of them",
+			base, instance,
+			form.block == BLOCK_NONE ? "none" : c->blocks.items[form.block].name,
+			total);
+	form.instance = is_sum ? -1 : (int32_t)instance;
+	return catalog_add_counter(c, &form, index_out, err);
 }
 
 static int no_memory(struct error *err)
@@ -191,6 +274,33 @@ int catalog_add_metric(struct catalog *c, const struct metric *m, uint32_t *inde
 	return 0;
 }
 
+int catalog_add_constant(struct catalog *c, const struct chip_constant *k, struct error *err)
+{
+	struct chip_constant new = *k;
+	bool failed = false;
+
+	if (catalog_find_constant(c, k->name) != UINT32_MAX)
+		return error_set(err, RC_EXISTS, "constant '%s' is defined twice", k->name);
+	new.name = copy(c, k->name, &failed);
+	new.unit = copy(c, k->unit, &failed);
+	return failed || !vec_push(&c->constants, new) ? no_memory(err) : 0;
+}
+
+int catalog_add_skipped(struct catalog *c, const struct catalog_skipped *k, uint32_t *index_out,
+			struct error *err)
+{
+	struct catalog_skipped new = *k;
+	bool failed = false;
+
+	new.id = copy(c, k->id, &failed);
+	new.name = copy(c, k->name, &failed);
+	new.reason = copy(c, k->reason, &failed);
+	if (failed || !vec_push(&c->skipped, new))
+		return no_memory(err);
+	*index_out = (uint32_t)(c->skipped.n - 1);
+	return 0;
+}
+
 int catalog_add_set(struct catalog *c, const struct metric_set *s, uint32_t *index_out,
 		    struct error *err)
 {
@@ -204,12 +314,16 @@ int catalog_add_set(struct catalog *c, const struct metric_set *s, uint32_t *ind
 	if (!rc)
 		rc = check_indices("set", s->name, "counter", s->counters, s->n_counters,
 				   c->counters.n, err);
+	if (!rc)
+		rc = check_indices("set", s->name, "skipped metric", s->skipped, s->n_skipped,
+				   c->skipped.n, err);
 	if (rc)
 		return rc;
 	new.name = copy(c, s->name, &failed);
 	new.title = s->title && * s->title ? copy(c, s->title, &failed) : new.name;
 	new.metrics = copy_indices(c, s->metrics, s->n_metrics, &failed);
 	new.counters = copy_indices(c, s->counters, s->n_counters, &failed);
+	new.skipped = copy_indices(c, s->skipped, s->n_skipped, &failed);
 	if (failed || !vec_push(&c->sets, new))
 		return no_memory(err);
 	if (!map_set(&c->set_index, new.name, c->sets.n - 1)) {

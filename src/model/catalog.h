@@ -68,6 +68,16 @@ struct metric_set {
 	const uint32_t *metrics; /* indices, in display order */
 	uint32_t n_counters;     /* plain counters beside the metrics */
 	const uint32_t *counters;
+	uint32_t n_skipped;      /* metrics of the set that this machine cannot have */
+	const uint32_t *skipped; /* indices into catalog->skipped */
+};
+
+/* A metric that is defined for the chip but not possible here, and why: selecting it is no error.
+ */
+struct catalog_skipped {
+	const char *id;
+	const char *name;
+	const char *reason; /* "needs 'dTLB-loads', which this machine does not count" */
 };
 
 struct chip_constant {
@@ -85,6 +95,7 @@ struct catalog {
 	VEC(struct metric) metrics;
 	VEC(struct metric_set) sets;
 	VEC(struct chip_constant) constants;
+	VEC(struct catalog_skipped) skipped;
 	struct map block_index, counter_index, metric_index, set_index;
 	uint32_t n_anchors; /* preferred anchors, best first: used where they cost no pass */
 	uint32_t *anchors;  /* counter indices */
@@ -96,6 +107,15 @@ uint32_t catalog_find_block(const struct catalog *c, const char *name);
 uint32_t catalog_find_counter(const struct catalog *c, const char *name);
 uint32_t catalog_find_metric(const struct catalog *c, const char *name);
 uint32_t catalog_find_set(const struct catalog *c, const char *name);
+uint32_t catalog_find_constant(const struct catalog *c, const char *name);
+/* How many instances the whole chip has of a block, over all shader engines and dies; 0: unknown.
+ */
+uint32_t catalog_block_instances(const struct catalog *c, uint32_t block);
+/* Index of a counter by name, or of a form of a defined counter X, which is added to the catalogue
+ * as a counter of the same event: X_sum (the same as X) and X[i] (instance i). RC_NOT_FOUND,
+ * without a message, when there is none; RC_INVALID when X has no instance i. */
+int catalog_resolve_counter(struct catalog *c, const char *name, uint32_t *index_out,
+			    struct error *err);
 /* Add one (strings are copied into the arena). RC_EXISTS names the duplicate. */
 int catalog_add_block(struct catalog *c, const struct block *b, uint32_t *index_out,
 		      struct error *err);
@@ -103,6 +123,9 @@ int catalog_add_counter(struct catalog *c, const struct counter *k, uint32_t *in
 			struct error *err);
 int catalog_add_metric(struct catalog *c, const struct metric *m, uint32_t *index_out,
 		       struct error *err);
+int catalog_add_constant(struct catalog *c, const struct chip_constant *k, struct error *err);
+int catalog_add_skipped(struct catalog *c, const struct catalog_skipped *k, uint32_t *index_out,
+			struct error *err);
 int catalog_add_set(struct catalog *c, const struct metric_set *s, uint32_t *index_out,
 		    struct error *err);
 
