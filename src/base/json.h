@@ -33,6 +33,8 @@ void json_begin_array(struct json_writer *w);
 void json_end_array(struct json_writer *w);
 void json_string(struct json_writer *w,
 		 const char *value); /* NULL writes null; bad UTF-8 becomes U+FFFD */
+/* Whether json_string would write exactly this text. */
+bool json_is_utf8(const char *text);
 void json_uint(struct json_writer *w, uint64_t value);
 void json_int(struct json_writer *w, int64_t value);
 void json_double(struct json_writer *w,

@@ -56,6 +56,19 @@ static size_t json_utf8_length(const unsigned char *s, size_t n)
 	return c < least[len] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000) ? 0 : len;
 }
 
+bool json_is_utf8(const char *text)
+{
+	const unsigned char *s = (const unsigned char *)text;
+	size_t n = strlen(text), len;
+
+	for (size_t i = 0; i < n; i += len) {
+		len = json_utf8_length(s + i, n - i);
+		if (!len)
+			return false;
+	}
+	return true;
+}
+
 static void json_quote(struct str *out, const char *text)
 {
 	const unsigned char *s = (const unsigned char *)text;
