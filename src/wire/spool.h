@@ -158,15 +158,23 @@ struct spool_writer {
 	uint64_t offset; /* end of the last record */
 	uint64_t mapped_at, mapped_size, allocated;
 	unsigned char *map;
+	int failure; /* the code of the first failure */
+	uint64_t device,
+		inode; /* of the file: a program may close our descriptor and reuse its number */
 };
 
-/* Creates path (O_EXCL: never another process's file), writes the header (checksum filled here). */
+/* Creates path (O_EXCL: never another process's file) and writes the header; magic, version, byte
+ * order and checksum are filled here. The descriptor has a high number and is closed on exec.
+ * RC_EXISTS, RC_NO_SPACE, RC_UNSUPPORTED when the file system cannot map a file for writing, ...; a
+ * file that was created but could not be filled is removed again. */
 int spool_create(struct spool_writer *w, const char *path, const struct spool_header *header,
 		 struct error *err);
-/* Appends one record made of two parts (b may be NULL with nb 0). */
+/* Appends one record made of two parts (b may be NULL with nb 0). RC_INVALID when it is longer than
+ * SPOOL_RECORD_MAX (the spool stays usable), RC_NO_SPACE or RC_IO when the file cannot grow. */
 int spool_append(struct spool_writer *w, enum spool_type type, const void *a, size_t na,
 		 const void *b, size_t nb, struct error *err);
-/* Cuts the file to its length and closes. Keeps what is there when it fails. */
+/* Marks the end, cuts the file to its length and closes. Keeps what is there when it fails. A
+ * second call does nothing. */
 int spool_close(struct spool_writer *w, struct error *err);
 /* In a forked child: forgets the file without touching it. */
 void spool_abandon(struct spool_writer *w);
@@ -177,8 +185,11 @@ struct spool_reader {
 	const unsigned char *bytes;
 	size_t size, offset;
 	struct spool_header header;
-	bool mapped; /* munmap on close */
+	bool mapped; /* munmap mapped_size bytes on close */
+	size_t mapped_size;
 	bool torn;   /* an unfinished record at the end was left out (the process was killed) */
+	bool closed; /* reached the end that spool_close wrote; otherwise the process was killed,
+		      * the disk was full, or it still runs */
 };
 struct spool_record {
 	uint32_t type; /* enum spool_type, or a newer one: skip it */
@@ -187,13 +198,18 @@ struct spool_record {
 	uint64_t offset;     /* for messages */
 };
 
+/* Reads the file into memory, so that nobody can change or cut it under the reader: safe on a file
+ * that is still being written (what was published until now is seen). `path` must outlive the
+ * reader. RC_CORRUPT for a damaged or unfinished header, RC_MISMATCH for another version or byte
+ * order. */
 int spool_open(struct spool_reader *r, const char *path, struct error *err);
-/* From memory, not copied (fuzzing, tests). */
+/* From memory, not copied (fuzzing, tests). bytes must be 8-byte aligned. */
 int spool_open_bytes(struct spool_reader *r, const char *name, const void *bytes, size_t size,
 		     struct error *err);
 /* 1 and a record, 0 at the end (also when the tail is torn: r->torn), RC_CORRUPT with file and
  * offset when a record in the middle is damaged. The payload's size and inner counts were checked
- * against the type, so casting to the struct above is safe. */
+ * against the type, so casting to the struct above is safe. Payloads stay valid until the reader is
+ * closed; an error is returned again by the next call, what was read before it stays good. */
 int spool_next(struct spool_reader *r, struct spool_record *record_out, struct error *err);
 void spool_close_reader(struct spool_reader *r);
 
