@@ -3,6 +3,10 @@
  * printer. */
 #include "model/expr_node.h"
 
+#include <locale.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Upper case: over dispatches, or element by element. Lower case: over the instances of a block. */
@@ -39,4 +43,26 @@ const char *expr_function_name(enum expr_op op)
 bool expr_is_reserved(const char *word)
 {
 	return !strcmp(word, "if") || !strcmp(word, "else") || !strcmp(word, "None");
+}
+
+/* Numbers are read alike in every locale. newlocale is called once and never freed. */
+static locale_t c_locale;
+static pthread_once_t c_locale_once = PTHREAD_ONCE_INIT;
+
+static void c_locale_make(void)
+{
+	c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+}
+
+bool expr_number(const char *text, double *number_out)
+{
+	char *end;
+	double number;
+
+	pthread_once(&c_locale_once, c_locale_make);
+	number = c_locale ? strtod_l(text, &end, c_locale) : strtod(text, &end);
+	if (end == text || *end || !isfinite(number))
+		return false;
+	*number_out = number;
+	return true;
 }

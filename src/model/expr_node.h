@@ -106,5 +106,7 @@ const struct expr_function *expr_function_find(const char *name, int n_arguments
 /* The name under which an operator is called, or NULL for what is no function. */
 const char *expr_function_name(enum expr_op op);
 bool expr_is_reserved(const char *word);
+/* Reads a number, alike in every locale. False when text is not one, or not finite. */
+bool expr_number(const char *text, double *number_out);
 
 #endif
