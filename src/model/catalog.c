@@ -85,50 +85,64 @@ uint32_t catalog_block_instances(const struct catalog *c, uint32_t block)
 	return 0;
 }
 
+/* Splits "X_sum" and "X[i]"; false when name is neither. *instance_out is -1 for X_sum. */
+static bool split_form(const char *name, char base_out[512], int32_t *instance_out)
+{
+	size_t n = strlen(name), open = strcspn(name, "[");
+
+	if (n > 4 && !strcmp(name + n - 4, "_sum")) {
+		*instance_out = -1;
+		n -= 4;
+	} else if (n > 2 && name[n - 1] == ']' && open && open + 2 < n && n - open < 10 &&
+		   strspn(name + open + 1, "0123456789") == n - open - 2) {
+		*instance_out = (int32_t)strtoul(name + open + 1, NULL, 10);
+		n = open;
+	} else {
+		return false;
+	}
+	if (n >= 512)
+		return false;
+	memcpy(base_out, name, n);
+	base_out[n] = '\0';
+	return true;
+}
+
+static int ask_source(struct catalog *c, const char *name, uint32_t *index_out, struct error *err)
+{
+	if (!c->resolve)
+		return RC_NOT_FOUND;
+	return c->resolve(c, name, index_out, c->resolve_data, err);
+}
+
 int catalog_resolve_counter(struct catalog *c, const char *name, uint32_t *index_out,
 			    struct error *err)
 {
-	size_t n = strlen(name), open;
-	struct counter form;
 	uint32_t index = catalog_find_counter(c, name), total;
-	unsigned long instance = 0;
-	bool is_sum = n > 4 && !strcmp(name + n - 4, "_sum");
+	int32_t instance;
+	struct counter form;
 	char base[512];
+	size_t n;
 
 	*index_out = index;
 	if (index != UINT32_MAX)
 		return 0;
-	open = strcspn(name, "[");
-	if (is_sum) {
-		n -= 4;
-	} else if (n > 2 && name[n - 1] == ']' && open && open + 2 < n && n - open < 10 &&
-		   strspn(name + open + 1, "0123456789") == n - open - 2) {
-		instance = strtoul(name + open + 1, NULL, 10);
-		n = open;
-	} else {
-		return RC_NOT_FOUND;
-	}
-	if (n >= sizeof(base))
-		return RC_NOT_FOUND;
-	memcpy(base, name, n);
-	base[n] = '\0';
+	if (!split_form(name, base, &instance))
+		return ask_source(c, name, index_out, err);
 	index = catalog_find_counter(c, base);
-	if (index == UINT32_MAX && !is_sum && n > 4 && !strcmp(base + n - 4, "_sum")) {
-		base[n - 4] = '\0';
+	n = strlen(base);
+	if (index == UINT32_MAX && instance >= 0 && n > 4 && !strcmp(base + n - 4, "_sum")) {
+		base[n - 4] = '\0'; /* X_sum[i] is X[i] */
 		index = catalog_find_counter(c, base);
 	}
 	if (index == UINT32_MAX || c->counters.items[index].instance >= 0)
-		return RC_NOT_FOUND;
+		return ask_source(c, name, index_out, err);
+	total = catalog_block_instances(c, c->counters.items[index].block);
+	if (instance >= 0 && total && (uint32_t)instance >= total)
+		return error_set(err, RC_INVALID, "'%.100s' has no instance %d of %u", base,
+				 instance, total);
 	form = c->counters.items[index];
 	form.name = name;
-	total = catalog_block_instances(c, form.block);
-	if (!is_sum && total && instance >= total)
-		return error_set(
-			err, RC_INVALID, "'%.100s' has no instance %lu: block %s has %u of them",
-			base, instance,
-			form.block == BLOCK_NONE ? "none" : c->blocks.items[form.block].name,
-			total);
-	form.instance = is_sum ? -1 : (int32_t)instance;
+	form.instance = instance;
 	return catalog_add_counter(c, &form, index_out, err);
 }
 

@@ -90,6 +90,9 @@ struct catalog {
 	struct arena arena;
 	const char *chip;  /* "gfx90a", "GH100", "cpu" */
 	const char *title; /* "AMD Instinct MI200" */
+	/* Source of the counters that data files define ("rocm"); NULL for the machine at hand,
+	 * whose counters a source's host half adds itself. */
+	const char *source;
 	VEC(struct block) blocks;
 	VEC(struct counter) counters;
 	VEC(struct metric) metrics;
@@ -99,6 +102,12 @@ struct catalog {
 	struct map block_index, counter_index, metric_index, set_index;
 	uint32_t n_anchors; /* preferred anchors, best first: used where they cost no pass */
 	uint32_t *anchors;  /* counter indices */
+	/* Optional: asked for a counter that is not in the catalogue; adds it, or RC_NOT_FOUND.
+	 * Lets metrics use what a source can name but does not list (perf: raw events, bp:SYMBOL).
+	 */
+	int (*resolve)(struct catalog *c, const char *name, uint32_t *index_out, void *data,
+		       struct error *err);
+	void *resolve_data;
 };
 
 void catalog_release(struct catalog *c);

@@ -96,7 +96,7 @@ static void test_forms(void **state)
 	assert_string_equal(c.counters.items[sum].event, c.counters.items[0].event);
 	assert_string_equal(c.counters.items[one].event, c.counters.items[0].event);
 	assert_int_equal(catalog_resolve_counter(&c, "TCC_HIT[32]", &one, &err), RC_INVALID);
-	assert_string_equal(err.message, "'TCC_HIT' has no instance 32: block TCC has 32 of them");
+	assert_string_equal(err.message, "'TCC_HIT' has no instance 32 of 32");
 	assert_int_equal(catalog_resolve_counter(&c, "TCC_HIT[31][0]", &one, &err), RC_NOT_FOUND);
 	assert_int_equal(catalog_resolve_counter(&c, "TCC_HIT[]", &one, &err), RC_NOT_FOUND);
 	assert_int_equal(catalog_resolve_counter(&c, "[1]", &one, &err), RC_NOT_FOUND);
