@@ -294,6 +294,8 @@ int yaml_read_file(const char *path, char **text_out, size_t *size_out, struct e
 	ssize_t n = 0;
 	int rc = 0;
 
+	*text_out = NULL;
+	*size_out = 0;
 	if (fd < 0)
 		return error_set_errno(err, 0, errno, "cannot open '%s'", path);
 	if (fstat(fd, &st)) {
