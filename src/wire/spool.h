@@ -4,11 +4,12 @@
  * that holds everything one process measured. A fixed header, then length-prefixed checksummed
  * records.
  *
- * The writer maps preallocated chunks (a full disk is an error from spool_append, never a signal)
- * and publishes a record by storing its length last, so that a process killed at any moment loses
- * at most the record it was writing. Closing cuts the file to its length. No allocation, no lock
- * and no system call on the append path except when a chunk is full. One writer thread at a time:
- * the caller serialises. libc only; usable in the injected object.
+ * The writer copies into a mapped, allocated window of the file and writes a full window away in
+ * one go (a full disk is an error from spool_append, never a signal); a record is published by
+ * storing its length last, so that a process killed at any moment loses at most the record it was
+ * writing. No allocation, no lock and no system call on the append path except when the window is
+ * full (64 KiB) or a record is larger. One writer thread at a time: the caller serialises. libc
+ * only; usable in the injected object.
  *
  * The reader treats the file as hostile: it never reads outside, never loops, and says at which
  * offset and why it stopped. All integers are little-endian; a header of the other byte order is
@@ -155,10 +156,12 @@ struct spool_note {
 struct spool_writer {
 	int fd;
 	bool failed;     /* an append failed; all later ones return RC_NO_SPACE or RC_IO at once */
-	uint64_t offset; /* end of the last record */
-	uint64_t mapped_at, mapped_size, allocated;
-	unsigned char *map;
-	int failure; /* the code of the first failure */
+	int failure;     /* that code */
+	uint64_t offset; /* end of the last record, counted from the start of the header */
+	unsigned char *map;      /* header and both windows, see spool_format.h */
+	unsigned char *at, *end; /* free part of the window in use */
+	unsigned window;         /* 0 or 1 */
+	uint64_t base;           /* offset of the window's first record */
 	uint64_t device,
 		inode; /* of the file: a program may close our descriptor and reuse its number */
 };
@@ -185,7 +188,9 @@ struct spool_reader {
 	const unsigned char *bytes;
 	size_t size, offset;
 	struct spool_header header;
-	bool mapped; /* munmap mapped_size bytes on close */
+	bool mapped; /* bytes lie in map, which is munmapped on close */
+	bool cut; /* something is missing behind bytes; spool_next says what when it gets there */
+	void *map;
 	size_t mapped_size;
 	bool torn;   /* an unfinished record at the end was left out (the process was killed) */
 	bool closed; /* reached the end that spool_close wrote; otherwise the process was killed,
@@ -195,7 +200,7 @@ struct spool_record {
 	uint32_t type; /* enum spool_type, or a newer one: skip it */
 	uint32_t size;
 	const void *payload; /* into the file, 8-byte aligned */
-	uint64_t offset;     /* for messages */
+	uint64_t offset; /* for messages; counts the records in order, see docs/file-formats.md */
 };
 
 /* Reads the file into memory, so that nobody can change or cut it under the reader: safe on a file
@@ -203,7 +208,7 @@ struct spool_record {
  * reader. RC_CORRUPT for a damaged or unfinished header, RC_MISMATCH for another version or byte
  * order. */
 int spool_open(struct spool_reader *r, const char *path, struct error *err);
-/* From memory, not copied (fuzzing, tests). bytes must be 8-byte aligned. */
+/* From memory (fuzzing, tests). bytes must be 8-byte aligned and outlive the reader. */
 int spool_open_bytes(struct spool_reader *r, const char *name, const void *bytes, size_t size,
 		     struct error *err);
 /* 1 and a record, 0 at the end (also when the tail is torn: r->torn), RC_CORRUPT with file and

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The spool's reader. It trusts nothing: a length is believed only when it fits into the file and
- * the checksum agrees, and what the caller will cast was measured against the record's type before.
+ * The spool's reader. A file is copied, so that nobody can change or cut it meanwhile, and its log
+ * put together; then the records are walked. It trusts nothing: a length is believed only when it
+ * fits into the file and the checksum agrees, and what the caller will cast was measured against
+ * the record's type before.
  */
 #include "wire/spool.h"
 #include "wire/spool_format.h"
@@ -109,13 +111,99 @@ static int spool_check_header(struct spool_reader *r, struct error *err)
 	return 0;
 }
 
+/* ---- from the file's layout (spool_format.h) to one log ---- */
+
+/* The window in use: the one with the larger word. False when no word can be right. *is_sure_out:
+ * the other word is right, too, or not in use. */
+static bool spool_find_window(const uint64_t words[2], unsigned *window_out, uint64_t *base_out,
+			      bool *is_sure_out)
+{
+	bool is_found = false;
+
+	*is_sure_out = true;
+	for (unsigned i = 0; i < 2; i++) {
+		uint64_t base = words[i] >> 16;
+
+		if (!words[i])
+			continue;
+		if (words[i] != spool_word(base) || base < SPOOL_LOG_START || base % 8) {
+			*is_sure_out = false;
+		} else if (!is_found || base > *base_out) {
+			is_found = true;
+			*window_out = i;
+			*base_out = base;
+		}
+	}
+	return is_found;
+}
+
+/* raw: the file's bytes, r->size of them and room for a window more. Puts header, log and window in
+ * use next to each other and points r at them: the log stays where it is. */
+static void spool_assemble(struct spool_reader *r, unsigned char *raw)
+{
+	unsigned char window[SPOOL_WINDOW_SIZE];
+	size_t have = r->size, log, n;
+	unsigned in_use = 0;
+	uint64_t words[2], base = 0;
+	bool is_sure;
+
+	r->bytes = raw;
+	if (have <= SPOOL_WORDS_AT)
+		return; /* closed, and all of it in window 0 */
+	memset(words, 0, sizeof(words));
+	memcpy(words, raw + SPOOL_WORDS_AT,
+	       have - SPOOL_WORDS_AT < sizeof(words) ? have - SPOOL_WORDS_AT : sizeof(words));
+	log = have > SPOOL_LOG_AT ? have - SPOOL_LOG_AT : 0;
+	if (!spool_find_window(words, &in_use, &base, &is_sure)) {
+		base = SPOOL_LOG_START + (uint64_t)log + 8; /* more than there is */
+		is_sure = false;
+	}
+	r->cut = !is_sure;
+	n = have > spool_window_at(in_use) ? have - spool_window_at(in_use) : 0;
+	if (n > spool_window_capacity(in_use))
+		n = spool_window_capacity(in_use);
+	memcpy(window, raw + spool_window_at(in_use), n);
+	if (base - SPOOL_LOG_START > log) {
+		r->cut = true; /* the file lost its end, and what is in the window does not join */
+		n = 0;
+	} else {
+		log = (size_t)(base - SPOOL_LOG_START);
+	}
+	r->bytes = memmove(raw + SPOOL_LOG_AT - SPOOL_LOG_START, raw, SPOOL_LOG_START);
+	memcpy(raw + SPOOL_LOG_AT + log, window, n);
+	r->size = (size_t)SPOOL_LOG_START + log + n;
+}
+
+/* Memory for a file of this size and what spool_assemble needs; r->map is set. */
+static unsigned char *spool_room(struct spool_reader *r, size_t size, struct error *err)
+{
+	size_t room = (size > SPOOL_LOG_AT ? size : SPOOL_LOG_AT) + SPOOL_WINDOW_SIZE;
+	void *map = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (map == MAP_FAILED) {
+		error_set(err, RC_NO_MEMORY, "%s: no memory for %zu bytes", r->name, size);
+		return NULL;
+	}
+	r->mapped = true;
+	r->mapped_size = room;
+	return r->map = map;
+}
+
 int spool_open_bytes(struct spool_reader *r, const char *name, const void *bytes, size_t size,
 		     struct error *err)
 {
+	unsigned char *raw;
 	int rc;
 
 	*r = (struct spool_reader){.name = name, .bytes = bytes, .size = size};
 	rc = spool_check_header(r, err);
+	if (!rc && size > SPOOL_WORDS_AT) {
+		raw = spool_room(r, size, err);
+		if (raw)
+			spool_assemble(r, memcpy(raw, bytes, size));
+		else
+			rc = RC_NO_MEMORY;
+	}
 	if (rc)
 		spool_close_reader(r);
 	return rc;
@@ -140,37 +228,137 @@ static ssize_t spool_read_at(int fd, void *bytes, size_t size, size_t offset)
 	return (ssize_t)n;
 }
 
-/* The copy was made front to back while the process may have gone on writing: a record can be
- * missing in it although a later one is there. That looks like damage; it is cut off instead when
- * the file has a length by now where the copy has none. */
-static void spool_settle(struct spool_reader *r, int fd)
+static void spool_read_words(int fd, uint64_t words[2])
 {
-	size_t offset = sizeof(struct spool_header);
-	struct spool_head head;
-	uint32_t now;
-
-	while (offset <= r->size && spool_fits(r, offset, &head))
-		offset += (size_t)spool_round8(head.length);
-	if (offset > r->size || r->size - offset < sizeof(head) || spool_head_at(r, offset).length)
-		return;
-	if (spool_read_at(fd, &now, sizeof(now), offset) == (ssize_t)sizeof(now) && now)
-		r->size = offset;
+	memset(words, 0, 2 * sizeof(*words));
+	/* Too short a file: no words, as in a small closed one. */
+	if (spool_read_at(fd, words, 2 * sizeof(*words), SPOOL_WORDS_AT) < 0)
+		memset(words, 0, 2 * sizeof(*words));
 }
 
-static int spool_load(struct spool_reader *r, int fd, size_t size, struct error *err)
+/* What was found out about a window that may be written to at the same time. */
+struct spool_moment {
+	uint64_t words[2];
+	unsigned window;
+	size_t limit; /* bytes of the window whose records had been published */
+	bool is_open; /* the next record had not been: its length was 0 */
+};
+
+/* How far the records in the window of raw go, by their lengths. */
+static void spool_find_limit(struct spool_moment *m, const unsigned char *raw)
 {
-	void *copy = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	const unsigned char *window;
+	size_t capacity, at = 0;
+	uint64_t base;
+	bool is_sure;
+	uint32_t length = 0;
+
+	m->window = 0;
+	m->limit = 0;
+	m->is_open = false;
+	if (!spool_find_window(m->words, &m->window, &base, &is_sure))
+		return;
+	window = raw + spool_window_at(m->window);
+	capacity = spool_window_capacity(m->window);
+	while (capacity - at >= sizeof(struct spool_head)) {
+		memcpy(&length, window + at, sizeof(length));
+		if (length < sizeof(struct spool_head) || spool_round8(length) > capacity - at)
+			break;
+		at += (size_t)spool_round8(length);
+	}
+	m->limit = at;
+	m->is_open = capacity - at >= sizeof(length) && !length;
+}
+
+/* Copies header and windows at a moment when they do not turn. The process may go on writing
+ * meanwhile, and a copy shows what it wrote in any order: so the first copy only tells which
+ * records are published, and the second, made after it, has them whole. */
+static int spool_load_front(struct spool_reader *r, int fd, unsigned char *raw, size_t size,
+			    struct spool_moment *m, struct error *err)
+{
+	uint64_t after[2];
 	ssize_t n;
 
-	if (copy == MAP_FAILED)
-		return error_set(err, RC_NO_MEMORY, "%s: no memory for %zu bytes", r->name, size);
-	r->bytes = copy;
-	r->mapped = true;
-	r->mapped_size = size;
-	n = spool_read_at(fd, copy, size, 0);
-	if (n < 0)
-		return error_set_errno(err, 0, errno, "cannot read '%s'", r->name);
-	r->size = (size_t)n;
+	if (size > SPOOL_LOG_AT)
+		size = SPOOL_LOG_AT;
+	for (int tries = 0; tries < 100; tries++) {
+		spool_read_words(fd, m->words);
+		n = spool_read_at(fd, raw, size, 0);
+		if (n >= 0) {
+			spool_find_limit(m, raw);
+			n = spool_read_at(fd, raw, size, 0);
+		}
+		if (n < 0)
+			return error_set_errno(err, 0, errno, "cannot read '%s'", r->name);
+		r->size = (size_t)n;
+		spool_read_words(fd, after);
+		if (!memcmp(m->words, after, sizeof(after)))
+			return 0;
+	}
+	/* A writer faster than we are: what is before its window will do. */
+	memset(raw + SPOOL_LOG_START, 0, SPOOL_LOG_AT - SPOOL_LOG_START);
+	memcpy(raw + SPOOL_WORDS_AT, after, sizeof(after));
+	memcpy(m->words, after, sizeof(after));
+	spool_find_limit(m, raw);
+	return 0;
+}
+
+/* What the second copy has behind the published records may be in any state, if somebody is
+ * writing: then it is cut off. Otherwise it stays, to be told as torn or damaged. */
+static void spool_settle(struct spool_reader *r, int fd, const struct spool_moment *m)
+{
+	unsigned window;
+	uint64_t base, words[2];
+	uint32_t now = 0;
+	bool is_sure;
+
+	if (!m->is_open || !spool_find_window(m->words, &window, &base, &is_sure) ||
+	    base + m->limit > r->size)
+		return;
+	if (spool_read_at(fd, &now, sizeof(now), spool_window_at(m->window) + m->limit) < 0)
+		return;
+	spool_read_words(fd, words);
+	if (now || memcmp(words, m->words, sizeof(words)))
+		r->size = (size_t)base + m->limit;
+}
+
+/* Copies the file, and where it is in several pieces, joins them. */
+static int spool_load(struct spool_reader *r, int fd, size_t size, struct error *err)
+{
+	unsigned char *raw = spool_room(r, size, err);
+	struct spool_moment moment;
+	struct stat st;
+	ssize_t log;
+	int rc;
+
+	if (!raw)
+		return RC_NO_MEMORY;
+	rc = spool_load_front(r, fd, raw, size, &moment, err);
+	r->bytes = raw;
+	if (!rc)
+		rc = spool_check_header(r, err);
+	if (rc || r->size <= SPOOL_WORDS_AT)
+		return rc;
+	/* The log before the window does not change any more, but may be longer than at first. */
+	if (!fstat(fd, &st) && (size_t)st.st_size > size) {
+		void *map = mremap(r->map, r->mapped_size, (size_t)st.st_size + SPOOL_WINDOW_SIZE,
+				   MREMAP_MAYMOVE);
+
+		if (map == MAP_FAILED)
+			return error_set(err, RC_NO_MEMORY, "%s: no memory for %lld bytes", r->name,
+					 (long long)st.st_size);
+		r->map = raw = map;
+		size = (size_t)st.st_size;
+		r->mapped_size = size + SPOOL_WINDOW_SIZE;
+	}
+	if (r->size == SPOOL_LOG_AT && size > SPOOL_LOG_AT) {
+		log = spool_read_at(fd, raw + SPOOL_LOG_AT, size - SPOOL_LOG_AT, SPOOL_LOG_AT);
+		if (log < 0)
+			return error_set_errno(err, 0, errno, "cannot read '%s'", r->name);
+		r->size += (size_t)log;
+	}
+	spool_assemble(r, raw);
+	spool_settle(r, fd, &moment);
 	return 0;
 }
 
@@ -188,14 +376,8 @@ int spool_open(struct spool_reader *r, const char *path, struct error *err)
 		rc = error_set_errno(err, 0, errno, "cannot inspect '%s'", path);
 	else if (!S_ISREG(st.st_mode))
 		rc = error_set(err, RC_INVALID, "'%s' is not a regular file", path);
-	else if (st.st_size < (off_t)sizeof(struct spool_header))
-		rc = spool_check_header(r, err); /* says what is missing */
 	else
 		rc = spool_load(r, fd, (size_t)st.st_size, err);
-	if (!rc)
-		rc = spool_check_header(r, err);
-	if (!rc)
-		spool_settle(r, fd);
 	close(fd);
 	if (rc)
 		spool_close_reader(r);
@@ -228,13 +410,14 @@ static bool spool_is_shaped(const struct spool_record *record)
 	}
 }
 
-/* At a place that is no whole record: the end, a torn tail (0), or damage. */
+/* At a place that is no whole record: a torn tail (0), or damage. */
 static int spool_stop(struct spool_reader *r, const char *what, struct error *err)
 {
-	if (spool_goes_on(r, r->offset))
-		return error_set(err, RC_CORRUPT,
-				 "%s: damaged at offset %zu: %s, and records follow it", r->name,
-				 r->offset, what);
+	if (r->cut || spool_goes_on(r, r->offset))
+		return error_set(
+			err, RC_CORRUPT, "%s: damaged at offset %zu: %s", r->name, r->offset,
+			r->cut ? "the rest of the log is missing or its windows are damaged"
+			       : what);
 	r->torn = true;
 	return 0;
 }
@@ -244,20 +427,24 @@ int spool_next(struct spool_reader *r, struct spool_record *record_out, struct e
 	size_t left = r->size - r->offset;
 	struct spool_head head;
 
-	if (r->closed || r->torn || !left)
+	if (r->closed || r->torn)
 		return 0;
+	if (!left)
+		return r->cut ? spool_stop(r, "", err) : 0;
 	if (left < sizeof(head)) {
-		r->torn = !spool_is_zero(r->bytes + r->offset, left);
+		if (r->cut || !spool_is_zero(r->bytes + r->offset, left))
+			return spool_stop(r, "a piece of a record", err);
 		return 0;
 	}
 	head = spool_head_at(r, r->offset);
 	if (!head.length) {
-		if (spool_is_zero(r->bytes + r->offset, left))
+		if (!r->cut && spool_is_zero(r->bytes + r->offset, left))
 			return 0;
-		return spool_stop(r, "a record without a length", err);
+		return spool_stop(r, "a record without a length, and records follow", err);
 	}
 	if (!spool_fits(r, r->offset, &head))
-		return spool_stop(r, "a record that is longer than the file", err);
+		return spool_stop(r, "a record that is longer than the file, and records follow",
+				  err);
 	/* The length was published after everything else, so dying cannot explain this. */
 	if (!spool_is_whole(r, r->offset, &head))
 		return error_set(err, RC_CORRUPT,
@@ -291,7 +478,8 @@ int spool_next(struct spool_reader *r, struct spool_record *record_out, struct e
 void spool_close_reader(struct spool_reader *r)
 {
 	if (r->mapped)
-		munmap((void *)(uintptr_t)r->bytes, r->mapped_size);
+		munmap(r->map, r->mapped_size);
+	r->map = NULL;
 	r->bytes = NULL;
 	r->size = r->offset = r->mapped_size = 0;
 	r->mapped = false;

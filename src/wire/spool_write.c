@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The spool's writer. Appending is a copy into a mapped chunk; everything that can fail happens
- * when a chunk is made: space is really allocated before it is mapped, so that a store never meets
- * a full disk (that would be SIGBUS, in the middle of somebody else's program).
+ * The spool's writer. Appending is a copy into a window that was allocated and mapped when the file
+ * was made; growing is a write(2), which can fail but never raises SIGBUS in the middle of somebody
+ * else's program.
  */
 #include "wire/spool.h"
 #include "wire/spool_format.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -39,9 +41,8 @@ static bool spool_owns_fd(const struct spool_writer *w)
 static void spool_unmap(struct spool_writer *w)
 {
 	if (w->map)
-		munmap(w->map, (size_t)w->mapped_size);
-	w->map = NULL;
-	w->mapped_at = w->mapped_size = 0;
+		munmap(w->map, SPOOL_LOG_AT);
+	w->map = w->at = w->end = NULL;
 }
 
 /* For file systems without fallocate: written zeros are allocated space, too. Returns 0 or an
@@ -63,100 +64,121 @@ static int spool_write_zeros(int fd, uint64_t at, uint64_t end)
 	return 0;
 }
 
-/* Makes the file `end` bytes long with every byte allocated. Returns 0 or an errno; the file has
- * its old length then. */
-static int spool_allocate(struct spool_writer *w, uint64_t end)
+/* Whether the file may get that long: going over the limit raises SIGXFSZ, which kills by default.
+ */
+static bool spool_is_within_limit(uint64_t end)
 {
 	struct rlimit limit;
+
+	return getrlimit(RLIMIT_FSIZE, &limit) || limit.rlim_cur == RLIM_INFINITY ||
+	       end <= limit.rlim_cur;
+}
+
+static int spool_io_error(uint64_t offset, int errno_value, struct error *err)
+{
+	bool is_full = errno_value == ENOSPC || errno_value == EDQUOT || errno_value == EFBIG;
+
+	return error_set_errno(err, is_full ? RC_NO_SPACE : RC_IO, errno_value,
+			       is_full ? "spool file: no room for more than %llu bytes"
+				       : "spool file: cannot be written after %llu bytes",
+			       (unsigned long long)offset);
+}
+
+/* Allocates both windows. */
+static int spool_allocate(struct spool_writer *w, struct error *err)
+{
 	int rc;
 
-	/* Going over the limit would raise SIGXFSZ, whose default is to kill the program. */
-	if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur != RLIM_INFINITY &&
-	    end > limit.rlim_cur)
-		return EFBIG;
+	if (!spool_is_within_limit(SPOOL_LOG_AT))
+		return spool_io_error(0, EFBIG, err);
 	do
-		rc = fallocate(w->fd, 0, (off_t)w->allocated, (off_t)(end - w->allocated)) ? errno
-											   : 0;
+		rc = fallocate(w->fd, 0, 0, SPOOL_LOG_AT) ? errno : 0;
 	while (rc == EINTR);
 	if (rc == EOPNOTSUPP || rc == ENOSYS || rc == EINVAL || rc == ENODEV)
-		rc = spool_write_zeros(w->fd, w->allocated, end);
-	if (rc && ftruncate(w->fd, (off_t)w->allocated)) {
-		/* The space stays taken; nothing to be done about that, and no data is lost. */
-	}
-	return rc;
+		rc = spool_write_zeros(w->fd, 0, SPOOL_LOG_AT);
+	return rc ? spool_io_error(0, rc, err) : 0;
 }
 
-/* Allocates room for `need` more bytes: a whole chunk where there is space for it, else less, down
- * to what the record takes. */
-static int spool_extend(struct spool_writer *w, uint64_t need, struct error *err)
+/* Writes the next n bytes of the log, those at log offset w->base. */
+static int spool_write_log(struct spool_writer *w, const unsigned char *bytes, size_t n,
+			   struct error *err)
 {
-	uint64_t least = w->offset + need, chunk = SPOOL_CHUNK_MIN, end;
-	int rc = 0;
+	uint64_t start = SPOOL_LOG_AT + w->base - SPOOL_LOG_START, at = start;
+	int failed = 0;
 
-	while (chunk < w->allocated && chunk < SPOOL_CHUNK_MAX)
-		chunk *= 2;
-	for (; chunk >= 4096; chunk /= 2) {
-		end = (least + chunk) & ~(uint64_t)4095;
-		rc = spool_allocate(w, end);
-		if (!rc) {
-			w->allocated = end;
-			return 0;
+	if (!spool_owns_fd(w))
+		return error_set(err, RC_IO, "spool file: the program closed its descriptor");
+	if (!spool_is_within_limit(at + n))
+		return spool_io_error(w->offset, EFBIG, err);
+	while (n && !failed) {
+		ssize_t done = pwrite(w->fd, bytes, n, (off_t)at);
+
+		if (done > 0) {
+			bytes += done;
+			at += (uint64_t)done;
+			n -= (size_t)done;
+		} else if (!done || errno != EINTR) {
+			failed = done ? errno : ENOSPC;
 		}
-		if (rc != ENOSPC && rc != EDQUOT && rc != EFBIG)
-			break;
 	}
-	if (rc == ENOSPC || rc == EDQUOT || rc == EFBIG) {
-		if (!spool_allocate(w, least)) {
-			w->allocated = least;
-			return 0;
-		}
-		return error_set_errno(err, RC_NO_SPACE, rc,
-				       "spool file: no room for more than %llu bytes",
-				       (unsigned long long)w->offset);
+	if (!failed)
+		return 0;
+	if (ftruncate(w->fd, (off_t)start)) {
+		/* Half a window stays behind the log; the reader knows where the log ends. */
 	}
-	return error_set_errno(err, 0, rc, "spool file: cannot grow it");
+	return spool_io_error(w->offset, failed, err);
 }
 
-/* Maps the file from the current offset to the end of what is allocated. */
+/* Goes on in the other window, which becomes the one in use by the store of its word. */
+static void spool_switch(struct spool_writer *w, uint64_t base)
+{
+	uint64_t *words = (uint64_t *)(void *)(w->map + SPOOL_WORDS_AT);
+	unsigned next = !w->window;
+
+	__atomic_store_n(&words[next], 0, __ATOMIC_RELEASE);
+	__atomic_thread_fence(__ATOMIC_RELEASE); /* not zeroed before it is out of use */
+	memset(w->map + spool_window_at(next), 0, spool_window_capacity(next));
+	__atomic_store_n(&words[next], spool_word(base), __ATOMIC_RELEASE);
+	w->window = next;
+	w->base = base;
+	w->at = w->map + spool_window_at(next);
+	w->end = w->at + spool_window_capacity(next);
+}
+
+/* Writes the window in use away and starts the other one. */
+static int spool_turn(struct spool_writer *w, struct error *err)
+{
+	const unsigned char *start = w->map + spool_window_at(w->window);
+	size_t n = (size_t)(w->at - start);
+	int rc = n ? spool_write_log(w, start, n, err) : 0;
+
+	if (rc)
+		return spool_fail(w, rc);
+	if (n)
+		spool_switch(w, w->base + n);
+	return 0;
+}
+
+/* Maps the windows and makes sure that a store into them cannot fail any more. */
 static int spool_map(struct spool_writer *w, struct error *err)
 {
-	uint64_t at = w->offset - w->offset % SPOOL_MAP_ALIGN, size = w->allocated - at;
-	void *map;
+	void *map = mmap(NULL, SPOOL_LOG_AT, PROT_READ | PROT_WRITE, MAP_SHARED, w->fd, 0);
 	int rc;
 
-	map = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_SHARED, w->fd, (off_t)at);
 	if (map == MAP_FAILED)
 		return error_set_errno(err, errno == ENODEV ? RC_UNSUPPORTED : 0, errno,
 				       "spool file: cannot map it for writing (another file system "
 				       "may do it)");
 	/* Meets now, as an error, what would be SIGBUS later. Older kernels: EINVAL, no matter. */
-	if (madvise(map, (size_t)size, MADV_POPULATE_WRITE) && errno != EINVAL && errno != EAGAIN &&
+	if (madvise(map, SPOOL_LOG_AT, MADV_POPULATE_WRITE) && errno != EINVAL && errno != EAGAIN &&
 	    errno != ENOSYS) {
 		rc = error_set_errno(err, errno == EFAULT ? RC_NO_SPACE : 0, errno,
 				     "spool file: its pages cannot be written");
-		munmap(map, (size_t)size);
+		munmap(map, SPOOL_LOG_AT);
 		return rc;
 	}
 	w->map = map;
-	w->mapped_at = at;
-	w->mapped_size = size;
 	return 0;
-}
-
-static int spool_grow(struct spool_writer *w, uint64_t need, struct error *err)
-{
-	int rc = 0;
-
-	if (!spool_owns_fd(w))
-		return spool_fail(
-			w, error_set(err, RC_IO, "spool file: the program closed its descriptor"));
-	if (w->offset + need > w->allocated)
-		rc = spool_extend(w, need, err);
-	if (!rc) {
-		spool_unmap(w);
-		rc = spool_map(w, err);
-	}
-	return rc ? spool_fail(w, rc) : 0;
 }
 
 /* Out of the way of the program: it would otherwise see other numbers from open(2) than alone. */
@@ -174,25 +196,43 @@ static int spool_raise_fd(int fd)
 	return high;
 }
 
+/* Copy-on-write file systems would look for new space whenever a window is written again, and raise
+ * SIGBUS when there is none. btrfs lets an empty file opt out; others do not know the flag. */
+static void spool_refuse_copies(int fd)
+{
+	int flags = 0;
+
+	if (!ioctl(fd, FS_IOC_GETFLAGS, &flags) && !(flags & FS_NOCOW_FL)) {
+		flags |= FS_NOCOW_FL;
+		ioctl(fd, FS_IOC_SETFLAGS, &flags);
+	}
+}
+
 static int spool_open_file(struct spool_writer *w, const char *path, struct error *err)
 {
 	struct stat st;
-	int saved;
+	int rc;
 
 	w->fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0666);
 	if (w->fd < 0)
 		return error_set_errno(err, 0, errno, "cannot create '%s'", path);
 	w->fd = spool_raise_fd(w->fd);
-	if (fstat(w->fd, &st)) {
-		saved = errno;
+	spool_refuse_copies(w->fd);
+	rc = fstat(w->fd, &st) ? error_set_errno(err, 0, errno, "cannot inspect the file") : 0;
+	if (!rc) {
+		w->device = (uint64_t)st.st_dev;
+		w->inode = (uint64_t)st.st_ino;
+		rc = spool_allocate(w, err);
+	}
+	if (!rc)
+		rc = spool_map(w, err);
+	if (rc) {
+		error_prefix(err, "%s", path);
 		unlink(path);
 		close(w->fd);
 		w->fd = -1;
-		return error_set_errno(err, 0, saved, "cannot inspect '%s'", path);
 	}
-	w->device = (uint64_t)st.st_dev;
-	w->inode = (uint64_t)st.st_ino;
-	return 0;
+	return rc;
 }
 
 int spool_create(struct spool_writer *w, const char *path, const struct spool_header *header,
@@ -206,13 +246,6 @@ int spool_create(struct spool_writer *w, const char *path, const struct spool_he
 	rc = spool_open_file(w, path, err);
 	if (rc)
 		return spool_fail(w, rc);
-	rc = spool_grow(w, sizeof(h), err);
-	if (rc) {
-		error_prefix(err, "%s", path);
-		unlink(path);
-		spool_abandon(w);
-		return rc;
-	}
 	memcpy(h.magic, SPOOL_MAGIC, sizeof(h.magic));
 	h.version = SPOOL_VERSION;
 	h.byte_order = SPOOL_BYTE_ORDER;
@@ -221,10 +254,44 @@ int spool_create(struct spool_writer *w, const char *path, const struct spool_he
 	h.checksum = hash64(&h, offsetof(struct spool_header, checksum));
 	memcpy(w->map + sizeof(h.magic), (const unsigned char *)&h + sizeof(h.magic),
 	       sizeof(h) - sizeof(h.magic));
+	*(uint64_t *)(void *)(w->map + SPOOL_WORDS_AT) = spool_word(SPOOL_LOG_START);
+	w->base = SPOOL_LOG_START;
+	w->at = w->map + spool_window_at(0);
+	w->end = w->at + spool_window_capacity(0);
 	/* The magic last: a header that has one is whole. */
 	memcpy(&magic, h.magic, sizeof(magic));
 	__atomic_store_n((uint64_t *)(void *)w->map, magic, __ATOMIC_RELEASE);
 	w->offset = sizeof(h);
+	return 0;
+}
+
+/* A record that fits into no window goes into the log at once. */
+static int spool_append_large(struct spool_writer *w, struct spool_head head, const void *a,
+			      size_t na, const void *b, size_t nb, struct error *err)
+{
+	size_t n = (size_t)spool_round8(head.length);
+	unsigned char *copy;
+	int rc = spool_turn(w, err);
+
+	if (rc)
+		return rc;
+	copy = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (copy == MAP_FAILED)
+		return spool_fail(w,
+				  error_set(err, RC_NO_MEMORY,
+					    "spool file: no memory for a record of %zu bytes", n));
+	if (na)
+		memcpy(copy + sizeof(head), a, na);
+	if (nb)
+		memcpy(copy + sizeof(head) + na, b, nb);
+	head.checksum = spool_checksum(w->offset, head.length, head.type, copy + sizeof(head));
+	memcpy(copy, &head, sizeof(head));
+	rc = spool_write_log(w, copy, n, err);
+	munmap(copy, n);
+	if (rc)
+		return spool_fail(w, rc);
+	w->offset += n;
+	spool_switch(w, w->offset);
 	return 0;
 }
 
@@ -245,12 +312,16 @@ static int spool_append_raw(struct spool_writer *w, uint32_t type, const void *a
 				 SPOOL_RECORD_MAX);
 	length = (uint32_t)(sizeof(*head) + na + nb);
 	need = spool_round8(length);
-	if (w->offset + need > w->mapped_at + w->mapped_size) {
-		rc = spool_grow(w, need, err);
+	if (need > (uint64_t)(w->end - w->at)) {
+		if (need > spool_window_capacity(0)) /* the smaller one */
+			return spool_append_large(
+				w, (struct spool_head){.length = length, .type = type}, a, na, b,
+				nb, err);
+		rc = spool_turn(w, err);
 		if (rc)
 			return rc;
 	}
-	head = (struct spool_head *)(void *)(w->map + (w->offset - w->mapped_at));
+	head = (struct spool_head *)(void *)w->at;
 	payload = (unsigned char *)(head + 1);
 	if (na)
 		memcpy(payload, a, na);
@@ -260,6 +331,7 @@ static int spool_append_raw(struct spool_writer *w, uint32_t type, const void *a
 	head->type = type;
 	head->checksum = spool_checksum(w->offset, length, type, payload);
 	__atomic_store_n(&head->length, length, __ATOMIC_RELEASE);
+	w->at += need;
 	w->offset += need;
 	return 0;
 }
@@ -284,7 +356,8 @@ int spool_close(struct spool_writer *w, struct error *err)
 	if (!w->failed)
 		spool_append_raw(w, SPOOL_TYPE_END, NULL, 0, NULL, 0, NULL);
 	spool_unmap(w);
-	if (ftruncate(w->fd, (off_t)w->offset))
+	/* What is in window 1 or behind the windows needs the windows where they are. */
+	if (w->base == SPOOL_LOG_START && ftruncate(w->fd, (off_t)w->offset))
 		rc = error_set_errno(err, 0, errno, "spool file: cannot cut it to its length");
 	if (close(w->fd) && !rc && errno != EINTR)
 		rc = error_set_errno(err, 0, errno, "spool file: closing it");

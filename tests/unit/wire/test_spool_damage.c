@@ -257,6 +257,84 @@ static void test_misshapen(void **state)
 	}
 }
 
+/* A log of several windows: changes all over the file, at the windows' words, and cuts. What comes
+ * out is a prefix; if it is not all, the reader says so. */
+static void assert_honest_prefix(const unsigned char *bytes, size_t size, int64_t n_records)
+{
+	struct spool_record record;
+	struct spool_reader r;
+	struct error err = {0};
+	int64_t n = 0;
+	int rc;
+
+	if (spool_open_bytes(&r, "bytes", bytes, size, &err)) {
+		assert_string_not_equal(err.message, "");
+		return;
+	}
+	while ((rc = spool_next(&r, &record, &err)) == 1)
+		assert_true(fixture_is_record(&record, (uint64_t)n++));
+	assert_true(n <= n_records);
+	if (n < n_records)
+		assert_true(rc == RC_CORRUPT || !r.closed);
+	if (rc)
+		assert_non_null(strstr(err.message, "damaged at offset"));
+	spool_close_reader(&r);
+}
+
+static void test_several_windows(void **state)
+{
+	struct spool_header header = fixture_header();
+	const int64_t n_records = 2500;
+	unsigned char *bytes;
+	struct spool_writer w;
+	struct spool_reader r;
+	uint64_t random = 7;
+	struct stat st;
+	FILE *f;
+
+	assert_int_equal(fixture_setup(state), 0);
+	assert_int_equal(spool_create(&w, fixture_path, &header, NULL), 0);
+	for (int64_t i = 0; i < n_records; i++)
+		assert_int_equal(fixture_append(&w, (uint64_t)i, NULL), 0);
+	assert_int_equal(spool_close(&w, NULL), 0);
+	assert_int_equal(stat(fixture_path, &st), 0);
+	bytes = malloc((size_t)st.st_size);
+	f = fopen(fixture_path, "rb");
+	assert_true(bytes && f);
+	assert_int_equal(fread(bytes, 1, (size_t)st.st_size, f), st.st_size);
+	fclose(f);
+	assert_int_equal(fixture_teardown(state), 0);
+	assert_true(st.st_size > 3 * 65536);
+	assert_int_equal(spool_open_bytes(&r, "bytes", bytes, (size_t)st.st_size, NULL), 0);
+	assert_int_equal(fixture_count(&r, NULL), n_records);
+	assert_true(r.closed);
+
+	for (size_t i = 65536; i < 65536 + 16; i++) /* the words */
+		for (unsigned mask = 1; mask < 256; mask *= 2) {
+			bytes[i] ^= (unsigned char)mask;
+			assert_honest_prefix(bytes, (size_t)st.st_size, n_records);
+			bytes[i] ^= (unsigned char)mask;
+		}
+	for (int i = 0; i < 1000; i++) {
+		size_t at;
+
+		random = random * 6364136223846793005u + 1442695040888963407u;
+		at = (size_t)(random >> 20) % (size_t)st.st_size;
+		bytes[at] ^= (unsigned char)(1u << (random >> 17) % 8);
+		assert_honest_prefix(bytes, (size_t)st.st_size, n_records);
+		bytes[at] ^= (unsigned char)(1u << (random >> 17) % 8);
+		assert_honest_prefix(bytes, at, n_records);
+	}
+	for (size_t size = 65536 - 20; size < 65536 + 40; size++)
+		assert_honest_prefix(bytes, size, n_records);
+	for (size_t size = 131072 - 20; size < 131072 + 40; size++)
+		assert_honest_prefix(bytes, size, n_records);
+	memset(bytes + 65536, 0, 16);
+	assert_int_equal(spool_open_bytes(&r, "bytes", bytes, (size_t)st.st_size, NULL), 0);
+	assert_int_equal(fixture_count(&r, NULL), -1);
+	free(bytes);
+}
+
 static void test_other_versions(void **state)
 {
 	unsigned char bytes[SPOOL_BYTES_MAX];
@@ -301,7 +379,8 @@ int main(void)
 		cmocka_unit_test(test_every_byte_changed), cmocka_unit_test(test_every_length),
 		cmocka_unit_test(test_zero_tail),          cmocka_unit_test(test_lost_length),
 		cmocka_unit_test(test_moved_record),       cmocka_unit_test(test_misshapen),
-		cmocka_unit_test(test_other_versions),     cmocka_unit_test(test_not_a_spool),
+		cmocka_unit_test(test_several_windows),    cmocka_unit_test(test_other_versions),
+		cmocka_unit_test(test_not_a_spool),
 	};
 
 	return cmocka_run_group_tests(tests, make_good, NULL);
