@@ -2,11 +2,11 @@
 /*
  * Lower bounds that need no search.
  *
- * Slots: a block with demand D and S slots needs ceil(D / S) passes. Repeats tighten that. Take events
- * of the block connected through items (each item lies whole in a pass) as a component of total cost
- * n. Spread over k passes, the passes' parts overlap like a tree at least: their sum is n + k - 1 or
- * more when every event costs at least 1, and it is at most k S. So k >= (n - 1) / (S - 1), and the
- * component takes n + k - 1 slots.
+ * Slots: a block with demand D and S slots needs ceil(D / S) passes. Repeats tighten that. Take
+ * events of the block connected through items (each item lies whole in a pass) as a component of
+ * total cost n. Spread over k passes, the passes' parts overlap like a tree at least: their sum is
+ * n + k - 1 or more when every event costs at least 1, and it is at most k S. So k >= (n - 1) / (S
+ * - 1), and the component takes n + k - 1 slots.
  *
  * Cliques: items of which no two fit one pass together need a pass each.
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From a planner_problem to its core and back: drops what takes no slot, turns exclusive classes into
- * a block, removes dominated items, sets fillers aside, sorts. Also the bookkeeping of passes that the
- * heuristics share.
+ * From a planner_problem to its core and back: drops what takes no slot, turns exclusive classes
+ * into a block, removes dominated items, sets fillers aside, sorts. Also the bookkeeping of passes
+ * that the heuristics share.
  */
 #include "model/planner_core.h"
 
@@ -99,8 +99,8 @@ static int draft_items(struct draft *d, const struct planner_problem *p, const u
 		uint32_t m = 0;
 
 		it->source = i;
-		it->events = arena_array(&d->arena, (size_t)in->n_events * 2 + 1,
-					 sizeof(*it->events));
+		it->events =
+			arena_array(&d->arena, (size_t)in->n_events * 2 + 1, sizeof(*it->events));
 		if (!it->events)
 			return RC_NO_MEMORY;
 		for (uint32_t k = 0; k < in->n_events; k++) {
@@ -449,7 +449,7 @@ int core_expand(const struct planner_core *core, const uint32_t *pass_of_item, u
 	for (uint32_t s = 0; s < core->n_source; s++) {
 		uint32_t u = core->unit_of_source[s];
 
-		pass_of_source[s] = u == CORE_NOWHERE     ? 0
+		pass_of_source[s] = u == CORE_NOWHERE   ? 0
 				    : u < core->n_items ? pass_of_item[u]
 							: pass_of_filler[u - core->n_items];
 	}

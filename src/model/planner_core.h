@@ -8,8 +8,8 @@
  *  - "exclusive" classes have become one more block of one slot, with one event per class;
  *  - an item whose events are a subset of another's is gone: it rides with that one;
  *  - an item that is one event of cost 1 is gone as well. No other item has that event (or it would
- *    ride there), so such *fillers* are interchangeable: only how many a block has matters. They fit
- *    exactly when the block's free slots, over all passes, are at least as many;
+ *    ride there), so such *fillers* are interchangeable: only how many a block has matters. They
+ * fit exactly when the block's free slots, over all passes, are at least as many;
  *  - items are sorted by content, so nothing depends on the order they came in.
  */
 #ifndef RETALLY_MODEL_PLANNER_CORE_H
@@ -40,8 +40,8 @@ struct planner_core {
 	const uint64_t *demand;  /* per block: cost of its distinct events and fillers */
 	uint32_t n_fillers;
 	const uint32_t *filler_block;
-	/* Where each item of the problem went: an item above, n_items + a filler, or CORE_NOWHERE when
-	 * it takes no slot. */
+	/* Where each item of the problem went: an item above, n_items + a filler, or CORE_NOWHERE
+	 * when it takes no slot. */
 	uint32_t n_source;
 	const uint32_t *unit_of_source;
 };
@@ -57,7 +57,8 @@ struct core_bins {
 
 int core_init(struct planner_core *core, const struct planner_problem *p, struct error *err);
 void core_release(struct planner_core *core);
-/* The core of one or more blocks alone (keep[block] true): a relaxation, so its bounds hold here. */
+/* The core of one or more blocks alone (keep[block] true): a relaxation, so its bounds hold here.
+ */
 int core_restrict(struct planner_core *part, const struct planner_core *core, const bool *keep,
 		  struct error *err);
 /* True when the fillers fit beside these loads. */
@@ -87,12 +88,16 @@ int core_tabu(const struct planner_core *core, uint32_t n_passes, uint64_t effor
 int core_bound(const struct planner_core *core, uint32_t *bound_out, struct error *err);
 
 /* Exact: is there a plan of n_passes? Spends at most *nodes and takes off what it spent. */
-enum core_answer { CORE_NO, CORE_YES, CORE_UNKNOWN };
+enum core_answer {
+	CORE_NO,
+	CORE_YES,
+	CORE_UNKNOWN
+};
 int core_search(const struct planner_core *core, uint32_t n_passes, uint64_t *nodes,
 		uint32_t *pass_of_item, enum core_answer *answer_out, struct error *err);
 
-/* A plan of at most `limit` passes if one is found quickly (no proof of the contrary); used for what
- * is only done when it costs no pass. pass_of_item has p->n_items entries. */
+/* A plan of at most `limit` passes if one is found quickly (no proof of the contrary); used for
+ * what is only done when it costs no pass. pass_of_item has p->n_items entries. */
 int planner_solve_within(const struct planner_problem *p, uint32_t limit, uint32_t *pass_of_item,
 			 bool *found_out, struct error *err);
 

@@ -9,8 +9,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum order { ORDER_EVENTS, ORDER_VOLUME, ORDER_WIDEST, ORDER_PRESSURE, ORDER_SHARED, N_ORDERS };
-enum rule { RULE_FIRST, RULE_LEAST_ADDED, RULE_MOST_SHARED, N_RULES };
+enum order {
+	ORDER_EVENTS,
+	ORDER_VOLUME,
+	ORDER_WIDEST,
+	ORDER_PRESSURE,
+	ORDER_SHARED,
+	N_ORDERS
+};
+enum rule {
+	RULE_FIRST,
+	RULE_LEAST_ADDED,
+	RULE_MOST_SHARED,
+	N_RULES
+};
 
 struct ranked {
 	uint32_t item;
@@ -68,8 +80,8 @@ static void rank_items(const struct planner_core *core, enum order order, const 
 }
 
 /* Cost that the item would add to the pass, weighted by block, or -1 when it does not fit. */
-static double added_cost(const struct planner_core *core, const struct core_bins *bins, uint32_t item,
-			 uint32_t pass, const double *weight, double *shared_out)
+static double added_cost(const struct planner_core *core, const struct core_bins *bins,
+			 uint32_t item, uint32_t pass, const double *weight, double *shared_out)
 {
 	const struct core_item *it = &core->items[item];
 	const uint16_t *refs = bins->refs + (size_t)pass * core->n_events;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Exact search: can the items be placed in a given number of passes? Depth first over whole items, the
- * item with the fewest possible passes first; passes still empty are alike, so only the first of them
- * is tried. Four things cut the tree:
+ * Exact search: can the items be placed in a given number of passes? Depth first over whole items,
+ * the item with the fewest possible passes first; passes still empty are alike, so only the first
+ * of them is tried. Four things cut the tree:
  *  - an item all of whose events are in a pass already is put there at no cost;
  *  - an item that fits nowhere any more ends the branch;
- *  - repeats: a block may repeat only as many slots as passes * slots exceed its demand. Repeats made
- *    are counted off, and repeats that unplaced items will force are summed up over disjoint items;
+ *  - repeats: a block may repeat only as many slots as passes * slots exceed its demand. Repeats
+ * made are counted off, and repeats that unplaced items will force are summed up over disjoint
+ * items;
  *  - states seen before (same loads, same still useful events in the passes, same items left).
  * One node is one placement tried.
  */
@@ -27,11 +28,11 @@ struct search {
 	uint32_t words; /* of an event set */
 	uint64_t nodes_left;
 	bool exhausted;
-	uint64_t *masks;    /* [pass]: events in it */
-	uint32_t *load;     /* [pass * n_blocks + block] */
-	uint32_t *covered;  /* per event: passes that have it */
-	uint32_t *wanted;   /* per event: unplaced items that have it */
-	int64_t *slack;     /* per block: repeats still affordable */
+	uint64_t *masks;   /* [pass]: events in it */
+	uint32_t *load;    /* [pass * n_blocks + block] */
+	uint32_t *covered; /* per event: passes that have it */
+	uint32_t *wanted;  /* per event: unplaced items that have it */
+	int64_t *slack;    /* per block: repeats still affordable */
 	uint32_t *pass_of;
 	uint32_t n_used;    /* passes in use; they are 0 .. n_used - 1 */
 	uint64_t *options;  /* [depth * n_items + item]: bit set of used passes that can take it */
@@ -39,9 +40,9 @@ struct search {
 	uint64_t left_hash; /* of the unplaced items */
 	double *volume;     /* per item, for ties */
 	struct seen *seen;
-	uint64_t *claimed;  /* event set, scratch */
-	int64_t *forced;    /* per block, scratch */
-	uint32_t *order;    /* [depth * CORE_SEARCH_MAX]: passes to try */
+	uint64_t *claimed; /* event set, scratch */
+	int64_t *forced;   /* per block, scratch */
+	uint32_t *order;   /* [depth * CORE_SEARCH_MAX]: passes to try */
 };
 
 static bool has_event(const uint64_t *set, uint32_t e)
@@ -169,7 +170,9 @@ static struct seen state_key(const struct search *s)
 		for (uint32_t w = 0; w < s->words; w++)
 			h = mix(h ^ (s->masks[(size_t)k * s->words + w] & s->claimed[w])) + w;
 		for (uint32_t b = 0; b < core->n_blocks; b++)
-			h = mix(h + s->load[(size_t)k * core->n_blocks + b] * 0xD6E8FEB86659FD93ull + b);
+			h = mix(h +
+				s->load[(size_t)k * core->n_blocks + b] * 0xD6E8FEB86659FD93ull +
+				b);
 		key.a += h;
 		key.b += mix(h ^ 0xA5A5A5A5A5A5A5A5ull);
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * planner_solve: the core problem, first guesses, bounds, then one pass fewer at a time: tabu search
- * looks for such a plan, the exact search looks for it or proves that there is none. Every step has its
- * share of the node budget, so the result does not depend on the machine's speed.
+ * planner_solve: the core problem, first guesses, bounds, then one pass fewer at a time: tabu
+ * search looks for such a plan, the exact search looks for it or proves that there is none. Every
+ * step has its share of the node budget, so the result does not depend on the machine's speed.
  */
 #include "model/planner_core.h"
 
@@ -53,8 +53,9 @@ static int check_problem(const struct planner_problem *p, struct error *err)
 				 p->n_items, (unsigned)UINT16_MAX);
 	for (uint32_t e = 0; e < p->n_events; e++)
 		if (p->events[e].block != BLOCK_NONE && p->events[e].block >= p->n_blocks)
-			return error_set(err, RC_INVALID, "event %u is of a block %u that is not there",
-					 e, p->events[e].block);
+			return error_set(err, RC_INVALID,
+					 "event %u is of a block %u that is not there", e,
+					 p->events[e].block);
 	for (uint32_t i = 0; i < p->n_items; i++) {
 		for (uint32_t k = 0; k < p->items[i].n_events; k++)
 			if (p->items[i].events[k] >= p->n_events)
@@ -73,9 +74,7 @@ static uint32_t passes_at_most(const struct planner_core *core)
 	uint32_t most = 0;
 
 	for (uint32_t b = 0; b < core->n_blocks; b++) {
-		uint32_t need = core->fillers[b]
-					? (core->fillers[b] - 1) / core->slots[b] + 1
-					: 0;
+		uint32_t need = core->fillers[b] ? (core->fillers[b] - 1) / core->slots[b] + 1 : 0;
 
 		most = need > most ? need : most;
 	}
@@ -132,7 +131,8 @@ static void shrink_start(const struct solver *s, uint32_t n, uint32_t *start)
 }
 
 /* Tabu for n passes from several starts. */
-static int try_tabu(struct solver *s, uint32_t n, uint64_t effort, bool *found_out, struct error *err)
+static int try_tabu(struct solver *s, uint32_t n, uint64_t effort, bool *found_out,
+		    struct error *err)
 {
 	*found_out = false;
 	for (uint64_t seed = 1; seed <= 4 && !*found_out; seed++) {
@@ -153,8 +153,8 @@ static int try_tabu(struct solver *s, uint32_t n, uint64_t effort, bool *found_o
 	return RC_OK;
 }
 
-static int try_search(struct solver *s, const struct planner_core *core, uint32_t n, uint64_t budget,
-		      enum core_answer *answer_out, struct error *err)
+static int try_search(struct solver *s, const struct planner_core *core, uint32_t n,
+		      uint64_t budget, enum core_answer *answer_out, struct error *err)
 {
 	uint64_t left = budget < s->nodes_left ? budget : s->nodes_left;
 	uint64_t spent = left;
@@ -211,7 +211,8 @@ static int improve(struct solver *s, struct error *err)
 		enum core_answer answer;
 		int rc;
 
-		/* A short look each before a long one: most instances are easy one way or the other. */
+		/* A short look each before a long one: most instances are easy one way or the
+		 * other. */
 		rc = try_tabu(s, n, s->max_nodes, &found, err);
 		if (rc || found) {
 			if (rc)

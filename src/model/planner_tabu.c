@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tabu search for a plan of a given number of passes. All items are always placed; what is driven to
- * zero is the excess: slots used beyond a block's slots in any pass, and fillers for which no slot is
- * left. Blocks that stay in excess get heavier over time, which leads out of local minima. Seeded and
- * counted in moves looked at, so the result is the same on every machine.
+ * Tabu search for a plan of a given number of passes. All items are always placed; what is driven
+ * to zero is the excess: slots used beyond a block's slots in any pass, and fillers for which no
+ * slot is left. Blocks that stay in excess get heavier over time, which leads out of local minima.
+ * Seeded and counted in moves looked at, so the result is the same on every machine.
  */
 #include "model/planner_core.h"
 
@@ -13,11 +13,11 @@
 struct tabu {
 	const struct planner_core *core;
 	struct core_bins bins;
-	uint32_t n;         /* passes */
-	int64_t *space;     /* per block: free slots over all passes */
-	uint32_t *weight;   /* per block */
-	uint64_t *until;    /* [item * n + pass]: not to return before this step */
-	int64_t *out_cost;  /* per touched block of the item at hand: load it frees */
+	uint32_t n;        /* passes */
+	int64_t *space;    /* per block: free slots over all passes */
+	uint32_t *weight;  /* per block */
+	uint64_t *until;   /* [item * n + pass]: not to return before this step */
+	int64_t *out_cost; /* per touched block of the item at hand: load it frees */
 	uint64_t rng;
 };
 
@@ -114,8 +114,8 @@ static void weigh_blocks(struct tabu *t)
 	}
 }
 
-/* True when moving the item can matter: its pass is over in a block of the item, or the item repeats
- * or takes slots of a block short of them. */
+/* True when moving the item can matter: its pass is over in a block of the item, or the item
+ * repeats or takes slots of a block short of them. */
 static bool is_involved(const struct tabu *t, uint32_t item)
 {
 	const struct planner_core *core = t->core;

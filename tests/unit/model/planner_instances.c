@@ -45,7 +45,7 @@ void instance_make(struct instance *in, const struct instance_shape *shape, uint
 	for (uint32_t b = 0; b < shape->n_blocks; b++) {
 		slots[b] = mi300_slots[b];
 		first[b] = n_events;
-		n_events += 3 * slots[b];
+		n_events += shape->pool * slots[b];
 	}
 	first[shape->n_blocks] = n_events;
 	events = arena_array(&in->arena, n_events, sizeof(*events));
@@ -65,8 +65,8 @@ void instance_make(struct instance *in, const struct instance_shape *shape, uint
 					       .items = items,
 					       .max_nodes = PLANNER_NODES_DEFAULT};
 	for (uint32_t i = 0; i < shape->n_items;) {
-		uint32_t n = 1 + below(&rng, shape->events_max), n_homes = 1 + below(&rng, 3);
-		uint32_t homes[3], m = 0;
+		uint32_t n = 1 + below(&rng, shape->events_max), n_homes = 1 + below(&rng, 6);
+		uint32_t homes[6], m = 0;
 		uint32_t *list = arena_array(&in->arena, n, sizeof(*list));
 
 		for (uint32_t h = 0; h < n_homes; h++)
@@ -75,8 +75,8 @@ void instance_make(struct instance *in, const struct instance_shape *shape, uint
 			uint32_t b = homes[below(&rng, n_homes)];
 			uint32_t width = first[b + 1] - first[b];
 
-			/* two in five are one of the block's two bases */
-			if (below(&rng, 5) < 2)
+			/* one in three are one of the block's two bases */
+			if (below(&rng, 3) < 1)
 				width = 2;
 			list[k] = first[b] + below(&rng, width);
 		}

@@ -17,9 +17,10 @@ struct instance {
 struct instance_shape {
 	uint32_t n_blocks; /* of the ten of an MI300, in order of the table; at most 10 */
 	uint32_t n_items;
-	uint32_t events_max; /* per item */
-	uint32_t pairs_of_100;   /* chance that an event costs 2 */
-	uint32_t classes; /* exclusive classes; 0: none */
+	uint32_t events_max;   /* per item */
+	uint32_t pool;         /* events of a block per slot of it */
+	uint32_t pairs_of_100; /* chance that an event costs 2 */
+	uint32_t classes;      /* exclusive classes; 0: none */
 };
 
 uint64_t instance_random(uint64_t *state);
