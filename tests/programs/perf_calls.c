@@ -20,9 +20,10 @@ void perf_library_called(void);
 void perf_called(long i);
 void perf_never_called(void);
 
-volatile long perf_written;
-volatile int perf_sum;
-volatile char perf_large[64];
+#define WATCHED __attribute__((visibility("default"))) volatile
+WATCHED long perf_written;
+WATCHED int perf_sum;
+WATCHED char perf_large[64];
 static __thread volatile int perf_thread_local;
 
 COUNTED void perf_called(long i)

@@ -177,7 +177,8 @@ static void sweep_line(int dir, const char *line)
 	group++;
 	pid = strtol(group + strlen(GROUP_PREFIX), &end, 10);
 	n = strcspn(group, " ");
-	if (*end != '/' || pid <= 0 || n > PERF_NAME_SIZE || !kill((pid_t)pid, 0) || errno != ESRCH)
+	if (*end != '/' || pid <= 0 || n > PERF_NAME_SIZE ||
+	    (pid != getpid() && (!kill((pid_t)pid, 0) || errno != ESRCH)))
 		return;
 	snprintf(text, sizeof(text), "-:%.*s\n", (int)n, group);
 	(void)command(dir, text);

@@ -29,7 +29,9 @@ int perf_tracefs_add_uprobe(int dir, const char *name, const struct perf_config 
 			    uint64_t *id_out, struct error *err);
 /* Removes it again; every event opened on it must be closed before. Errors are ignored. */
 void perf_tracefs_remove_uprobe(int dir, const char *name);
-/* Removes the uprobes of processes that no longer exist. */
+/* Removes the uprobes of processes that no longer exist, and those of this process that no event
+ * uses (a process that executes itself for the next pass keeps its number). The kernel refuses to
+ * remove one in use. */
 void perf_tracefs_sweep(int dir);
 
 #endif

@@ -185,8 +185,9 @@ static void test_uprobes_leave_nothing(void **state)
 	struct perf_config c;
 	char text[PERF_TEXT_SIZE], mine[32];
 	struct error err = {0};
+	struct perf_event_attr attr = {.type = PERF_TYPE_TRACEPOINT, .size = sizeof(attr)};
 	uint64_t id;
-	int dir, status;
+	int dir, status, fd;
 	pid_t pid;
 
 	(void)state;
@@ -210,9 +211,18 @@ static void test_uprobes_leave_nothing(void **state)
 	snprintf(mine, sizeof(mine), "retally_%d/", (int)getpid());
 	assert_int_equal(perf_tracefs_add_uprobe(dir, "x", &c, &id, &err), 0);
 	assert_int_equal(perf_tracefs_add_uprobe(dir, "x", &c, &id, &err), 0);
-	perf_tracefs_sweep(dir);
 	assert_true(has_uprobe(dir, mine));
 	perf_tracefs_remove_uprobe(dir, "x");
+	assert_false(has_uprobe(dir, mine));
+	/* One that no event uses is swept, one in use is not. */
+	assert_int_equal(perf_tracefs_add_uprobe(dir, "x", &c, &id, &err), 0);
+	attr.config = id;
+	fd = perf_open(&attr, 0, -1, -1);
+	assert_true(fd >= 0);
+	perf_tracefs_sweep(dir);
+	assert_true(has_uprobe(dir, mine));
+	close(fd);
+	perf_tracefs_sweep(dir);
 	assert_false(has_uprobe(dir, mine));
 	close(dir);
 }
