@@ -35,8 +35,9 @@ struct builder {
 	struct error *err;
 };
 
-static int fail_at(const char *name, uint32_t line, uint32_t column, struct error *err,
-		   const char *fmt, va_list ap)
+__attribute__((format(printf, 5, 0))) static int fail_at(const char *name, uint32_t line,
+							 uint32_t column, struct error *err,
+							 const char *fmt, va_list ap)
 {
 	char text[ERROR_MESSAGE_SIZE];
 

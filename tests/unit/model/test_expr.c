@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define NONE NAN /* in the tables below: no value */
+#define NONE ((double)NAN) /* in the tables below: no value */
 
 /* Four dispatches of counters a, b, m (missing in row 1) and z (zero in row 2), and three instances
  * of c. */
