@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of store/ share. */
+#ifndef RETALLY_STORE_INTERNAL_H
+#define RETALLY_STORE_INTERNAL_H
+
+#include "base/arena.h"
+#include "base/vec.h"
+#include "store/sql.h"
+#include "store/store.h"
+
+#define STORE_SCHEMA_VERSION 1
+/* SQLite allows 2000 columns a table; counters beyond go to sample_extra. */
+#define STORE_COLUMNS_MAX 1900
+
+/* A spool on disk, before it is ingested. */
+struct found_spool {
+	const char *file; /* "spool/NAME" */
+	uint64_t size;
+	int64_t mtime_ns;
+	struct spool_header header;
+	char header_hash[HASH_TEXT_SIZE];
+	const char *unreadable; /* why, when the header was refused */
+};
+
+struct store {
+	struct arena arena;
+	char *dir;
+	struct plan plan;
+	uint32_t *pass_offset; /* where pass K's counters begin in `counts`: [K - 1]; [n] is all */
+	struct store_info info;
+	sqlite3 *db;
+	VEC(const char *) expected; /* spools that run.json names */
+	VEC(struct found_spool) found;
+	VEC(struct store_spool) spools;
+	VEC(struct store_kernel) kernels;
+	VEC(struct store_run) runs;
+	VEC(struct store_finding) findings;
+	uint64_t (*counts)[SAMPLE_DECLINED + 1]; /* by pass and counter, see pass_offset */
+	bool *pass_has_run;                      /* [pass] */
+};
+
+/* ---- schema.c ---- */
+/* Creates every table but those of the passes, and describes the plan in them. */
+int schema_create(sqlite3 *db, const struct plan *plan, const char *collection, struct error *err);
+/* Creates pass_K when it is not there. K 0 has no counters. */
+int schema_create_pass(sqlite3 *db, const struct plan *plan, uint32_t pass, struct error *err);
+/* Is db one of ours, for this plan and collection? */
+bool schema_fits(sqlite3 *db, const struct plan *plan, const char *collection);
+/* How many counters of pass K have a column. */
+uint32_t schema_columns(const struct plan *plan, uint32_t pass);
+
+/* ---- find.c ---- */
+/* Fills found, in canonical order. A directory without spool/ has none. */
+int find_spools(struct store *s, struct error *err);
+/* The collection that spools of this directory must have, or "". */
+const char *find_collection(const struct store *s);
+
+/* ---- update.c ---- */
+/* Opens retally.db, after bringing it up to date. */
+int update_database(struct store *s, struct error *err);
+
+/* ---- ingest.c ---- */
+/* Adds one spool, inside a transaction. Problems in the file become findings; an error is the
+ * database's. */
+int ingest_spool(sqlite3 *db, const struct plan *plan, const char *dir,
+		 const struct found_spool *file, const char *collection, struct error *err);
+/* ---- forget.c ---- */
+/* Takes every row of a spool out again. */
+int ingest_forget(sqlite3 *db, int64_t spool, uint32_t n_passes, struct error *err);
+
+/* ---- load.c ---- */
+/* Spools, kernels, runs, findings and counts into memory. */
+int load_tables(struct store *s, struct error *err);
+
+#endif

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The tables of retally.db (docs/store.md shows how to query them). Each pass has a table with one
+ * row per dispatch and execution and one column per counter: NULL where nothing was collected, with
+ * the reason in sample_extra (and in words in the view not_collected).
+ */
+#include "base/str.h"
+#include "store/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char schema_text[] =
+	"CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;"
+	"CREATE TABLE counter(counter INTEGER PRIMARY KEY, name TEXT NOT NULL, source TEXT NOT "
+	"NULL,"
+	" block TEXT NOT NULL, unit TEXT NOT NULL, flags INTEGER NOT NULL) STRICT;"
+	"CREATE TABLE pass(pass INTEGER PRIMARY KEY, reason TEXT NOT NULL) STRICT;"
+	"CREATE TABLE pass_counter(pass INTEGER NOT NULL, counter INTEGER NOT NULL,"
+	" column_name TEXT, PRIMARY KEY(pass, counter)) STRICT, WITHOUT ROWID;"
+	"CREATE TABLE metric(metric INTEGER PRIMARY KEY, name TEXT NOT NULL, title TEXT NOT NULL,"
+	" unit TEXT NOT NULL, expression TEXT NOT NULL, pass INTEGER NOT NULL) STRICT;"
+	"CREATE TABLE spool(spool INTEGER PRIMARY KEY, file TEXT NOT NULL UNIQUE,"
+	" size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, header_hash TEXT NOT NULL,"
+	" state INTEGER NOT NULL, missing INTEGER NOT NULL DEFAULT 0, launch TEXT, host TEXT,"
+	" rank INTEGER, ranks INTEGER, local_rank INTEGER, pid INTEGER, start_ns ANY) STRICT;"
+	"CREATE TABLE kernel(kernel INTEGER PRIMARY KEY, unit INTEGER NOT NULL, name TEXT NOT NULL,"
+	" UNIQUE(unit, name)) STRICT;"
+	"CREATE TABLE run(run INTEGER PRIMARY KEY, spool INTEGER NOT NULL, pass INTEGER NOT NULL,"
+	" attempt INTEGER NOT NULL, pid INTEGER NOT NULL, begun INTEGER NOT NULL,"
+	" ended INTEGER NOT NULL, begin_ns ANY, end_ns ANY, exit_code INTEGER, signal INTEGER,"
+	" flags INTEGER, wall_ns ANY, user_ns ANY, system_ns ANY, max_rss_bytes ANY) STRICT;"
+	/* Rows of one spool in pass_K are consecutive: this is its index. */
+	"CREATE TABLE spool_rows(spool INTEGER NOT NULL, pass INTEGER NOT NULL,"
+	" first INTEGER NOT NULL, last INTEGER NOT NULL, PRIMARY KEY(spool, pass))"
+	" STRICT, WITHOUT ROWID;"
+	"CREATE TABLE sample_extra(pass INTEGER NOT NULL, row INTEGER NOT NULL,"
+	" counter INTEGER NOT NULL, instance INTEGER NOT NULL, status INTEGER NOT NULL, value ANY,"
+	" PRIMARY KEY(pass, row, counter, instance)) STRICT, WITHOUT ROWID;"
+	"CREATE TABLE coverage(spool INTEGER NOT NULL, pass INTEGER NOT NULL,"
+	" counter INTEGER NOT NULL, status INTEGER NOT NULL, n INTEGER NOT NULL,"
+	" PRIMARY KEY(spool, pass, counter, status)) STRICT, WITHOUT ROWID;"
+	"CREATE TABLE finding(spool INTEGER NOT NULL, from_program INTEGER NOT NULL,"
+	" kind INTEGER NOT NULL, pass INTEGER NOT NULL, n INTEGER NOT NULL, text TEXT NOT NULL) "
+	"STRICT;"
+	"CREATE TABLE status(status INTEGER PRIMARY KEY, reason TEXT NOT NULL) STRICT;"
+	"INSERT INTO status VALUES(0, 'ok'), (1, 'not collected'), (2, 'overflowed'),"
+	" (3, 'multiplexed'), (4, 'dispatch not matched'), (5, 'declined');"
+	"CREATE VIEW not_collected AS SELECT e.pass, e.row, c.name AS counter, e.instance,"
+	" s.reason, e.value AS raw FROM sample_extra e JOIN counter c USING(counter)"
+	" JOIN status s USING(status) WHERE e.status <> 0;";
+
+/* The columns of pass_K before those of its counters. ingest.c and load.c rely on the order. */
+static const char pass_columns[] =
+	"row INTEGER PRIMARY KEY, run INTEGER NOT NULL, kernel INTEGER NOT NULL, dispatch ANY,"
+	" unit INTEGER, device INTEGER, grid_x INTEGER, grid_y INTEGER, grid_z INTEGER,"
+	" block_x INTEGER, block_y INTEGER, block_z INTEGER, queue ANY, begin_ns ANY, end_ns ANY,"
+	" registers INTEGER, shared_bytes INTEGER, enabled_ns ANY, running_ns ANY,"
+	" extra INTEGER NOT NULL";
+static const char *const pass_column_names[] = {
+	"row",    "run",       "kernel",       "dispatch",   "unit",       "device", "grid_x",
+	"grid_y", "grid_z",    "block_x",      "block_y",    "block_z",    "queue",  "begin_ns",
+	"end_ns", "registers", "shared_bytes", "enabled_ns", "running_ns", "extra",
+};
+
+uint32_t schema_columns(const struct plan *plan, uint32_t pass)
+{
+	uint32_t n = pass ? plan->passes[pass - 1].n_counters : 0;
+
+	return n < STORE_COLUMNS_MAX ? n : STORE_COLUMNS_MAX;
+}
+
+/* Column names ignore case in SQL: a counter whose name is taken gets its index behind it. */
+static bool name_is_taken(const struct plan *plan, uint32_t pass, uint32_t position)
+{
+	const struct plan_pass *p = &plan->passes[pass - 1];
+	const char *name = plan->counters[p->counters[position]].name;
+
+	for (size_t i = 0; i < sizeof(pass_column_names) / sizeof(pass_column_names[0]); i++) {
+		if (!sqlite3_stricmp(name, pass_column_names[i]))
+			return true;
+	}
+	for (uint32_t i = 0; i < position; i++) {
+		if (!sqlite3_stricmp(name, plan->counters[p->counters[i]].name))
+			return true;
+	}
+	return false;
+}
+
+static void column_name(const struct plan *plan, uint32_t pass, uint32_t position, struct str *out)
+{
+	uint32_t counter = plan->passes[pass - 1].counters[position];
+
+	str_add(out, plan->counters[counter].name);
+	if (name_is_taken(plan, pass, position))
+		str_addf(out, "#%u", counter);
+}
+
+static int describe_pass(sqlite3_stmt *pass_row, sqlite3_stmt *counter_row, const struct plan *plan,
+			 uint32_t pass, struct error *err)
+{
+	const struct plan_pass *p = &plan->passes[pass - 1];
+	uint32_t columns = schema_columns(plan, pass);
+	struct str name = STR_INIT;
+	int rc;
+
+	sqlite3_bind_int64(pass_row, 1, pass);
+	sql_bind_text(pass_row, 2, p->reason);
+	rc = sql_run(pass_row, err);
+	for (uint32_t i = 0; !rc && i < p->n_counters; i++) {
+		str_clear(&name);
+		column_name(plan, pass, i, &name);
+		sqlite3_bind_int64(counter_row, 1, pass);
+		sqlite3_bind_int64(counter_row, 2, p->counters[i]);
+		sql_bind_text(counter_row, 3, i < columns ? str_text(&name) : NULL);
+		rc = sql_run(counter_row, err);
+	}
+	str_release(&name);
+	return rc;
+}
+
+static int describe_plan(sqlite3 *db, const struct plan *plan, struct error *err)
+{
+	sqlite3_stmt *counter = NULL, *pass = NULL, *pass_counter = NULL, *metric = NULL;
+	int rc = sql_prepare(db, "INSERT INTO counter VALUES(?, ?, ?, ?, ?, ?)", &counter, err);
+
+	if (!rc)
+		rc = sql_prepare(db, "INSERT INTO pass VALUES(?, ?)", &pass, err);
+	if (!rc)
+		rc = sql_prepare(db, "INSERT INTO pass_counter VALUES(?, ?, ?)", &pass_counter,
+				 err);
+	if (!rc)
+		rc = sql_prepare(db, "INSERT INTO metric VALUES(?, ?, ?, ?, ?, ?)", &metric, err);
+	for (uint32_t i = 0; !rc && i < plan->n_counters; i++) {
+		sqlite3_bind_int64(counter, 1, i);
+		sql_bind_text(counter, 2, plan->counters[i].name);
+		sql_bind_text(counter, 3, plan->counters[i].source);
+		sql_bind_text(counter, 4, plan->counters[i].block);
+		sql_bind_text(counter, 5, plan->counters[i].unit);
+		sqlite3_bind_int64(counter, 6, plan->counters[i].flags);
+		rc = sql_run(counter, err);
+	}
+	for (uint32_t k = 1; !rc && k <= plan->n_passes; k++)
+		rc = describe_pass(pass, pass_counter, plan, k, err);
+	for (uint32_t i = 0; !rc && i < plan->n_metrics; i++) {
+		sqlite3_bind_int64(metric, 1, i);
+		sql_bind_text(metric, 2, plan->metrics[i].name);
+		sql_bind_text(metric, 3, plan->metrics[i].title);
+		sql_bind_text(metric, 4, plan->metrics[i].unit);
+		sql_bind_text(metric, 5, plan->metrics[i].expression);
+		sqlite3_bind_int64(metric, 6, plan->metrics[i].pass);
+		rc = sql_run(metric, err);
+	}
+	sqlite3_finalize(counter);
+	sqlite3_finalize(pass);
+	sqlite3_finalize(pass_counter);
+	sqlite3_finalize(metric);
+	return rc;
+}
+
+int schema_create(sqlite3 *db, const struct plan *plan, const char *collection, struct error *err)
+{
+	sqlite3_stmt *meta = NULL;
+	char version[16];
+	const char *pairs[][2] = {
+		{"schema", version}, {"plan_hash", plan->hash}, {"collection", collection}};
+	int rc;
+
+	sqlite3_snprintf(sizeof(version), version, "%d", STORE_SCHEMA_VERSION);
+	rc = sql_execute(db, schema_text, err);
+	if (!rc)
+		rc = sql_prepare(db, "INSERT INTO meta VALUES(?, ?)", &meta, err);
+	for (size_t i = 0; !rc && i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+		sql_bind_text(meta, 1, pairs[i][0]);
+		sql_bind_text(meta, 2, pairs[i][1]);
+		rc = sql_run(meta, err);
+	}
+	sqlite3_finalize(meta);
+	return rc ? rc : describe_plan(db, plan, err);
+}
+
+int schema_create_pass(sqlite3 *db, const struct plan *plan, uint32_t pass, struct error *err)
+{
+	uint32_t n = schema_columns(plan, pass);
+	struct str sql = STR_INIT, name = STR_INIT;
+	int rc;
+
+	str_addf(&sql, "CREATE TABLE IF NOT EXISTS pass_%u(%s", pass, pass_columns);
+	for (uint32_t i = 0; i < n; i++) {
+		str_clear(&name);
+		column_name(plan, pass, i, &name);
+		str_add(&sql, ", \"");
+		for (const char *c = str_text(&name); *c; c++) {
+			str_add_char(&sql, *c);
+			if (*c == '"')
+				str_add_char(&sql, '"');
+		}
+		str_add(&sql, "\" ANY");
+	}
+	str_add(&sql, ") STRICT");
+	rc = str_is_failed(&sql) || str_is_failed(&name)
+		     ? error_set(err, RC_NO_MEMORY, "out of memory for the table of pass %u", pass)
+		     : sql_execute(db, str_text(&sql), err);
+	str_release(&sql);
+	str_release(&name);
+	return rc;
+}
+
+static bool meta_is(sqlite3 *db, const char *key, const char *want)
+{
+	sqlite3_stmt *s = NULL;
+	bool same = false;
+
+	if (sql_prepare(db, "SELECT value FROM meta WHERE key = ?", &s, NULL))
+		return false;
+	sql_bind_text(s, 1, key);
+	if (sql_step(s, NULL) == 1)
+		same = !strcmp(sql_column_text(s, 0), want);
+	sqlite3_finalize(s);
+	return same;
+}
+
+bool schema_fits(sqlite3 *db, const struct plan *plan, const char *collection)
+{
+	char version[16];
+
+	sqlite3_snprintf(sizeof(version), version, "%d", STORE_SCHEMA_VERSION);
+	return meta_is(db, "schema", version) && meta_is(db, "plan_hash", plan->hash) &&
+	       meta_is(db, "collection", collection);
+}
