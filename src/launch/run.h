@@ -33,8 +33,8 @@
 #define RUN_STATUS_CANNOT_EXECUTE 126
 #define RUN_STATUS_NOT_FOUND      127
 
-#define RUN_PASS_TIMEOUT_DEFAULT 10.0 /* times the first pass, plus RUN_PASS_TIMEOUT_GRACE */
-#define RUN_PASS_TIMEOUT_GRACE   10.0 /* seconds */
+#define RUN_PASS_TIMEOUT_DEFAULT 10.0 /* times the first pass, plus the grace */
+#define RUN_PASS_GRACE_DEFAULT   10.0 /* seconds */
 #define RUN_ORPHAN_WAIT_DEFAULT  5.0  /* seconds */
 
 /* Zero-initialise and fill what matters. Strings and argv must outlive the call. */
@@ -51,8 +51,13 @@ struct run_options {
 	bool keep_going;     /* run the other passes after one that failed */
 	double pass_timeout; /* limit of later passes as a multiple of the first one's time;
 			      * 0: RUN_PASS_TIMEOUT_DEFAULT */
+	double pass_grace;   /* and seconds on top of that, 0: RUN_PASS_GRACE_DEFAULT */
 	double orphan_wait;  /* seconds a pass waits, after the program's end, for processes it left
 			      * behind; 0: RUN_ORPHAN_WAIT_DEFAULT */
+	/* The program's stdin and stdout are its own: after the start both of ours are /dev/null,
+	 * so that whoever is at the other end of a pipe sees the program close it. true: leave them
+	 * (a caller that goes on to use them). */
+	bool keep_streams;
 	/* Called in this process at the start of each pass and about four times a second while it
 	 * runs. May be NULL. `pass` is the plan's number, `position` counts the passes of this run
 	 * from 1 to `n`. */

@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The caller's side of a run: prepares directory, spool and program, starts the supervisor, passes
+ * signals and stops on in both directions, collects what it reports, and cleans up after it should
+ * it be killed.
+ */
+#include "launch/run.h"
+
+#include "launch/channel.h"
+#include "launch/directory.h"
+#include "launch/inbox.h"
+#include "launch/pass.h"
+#include "launch/program.h"
+#include "launch/supervisor.h"
+#include "launch/tree.h"
+#include "wire/collection.h"
+#include "wire/identity.h"
+#include "wire/spool.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define RUN_TICK_MS    250
+#define RUN_KILL_TRIES 500 /* times 10 ms */
+
+/* What has to be put back. */
+struct run_process {
+	sigset_t mask;
+	struct sigaction on_child;
+	bool closed[3];
+	int signals; /* signalfd */
+	int subreaper;
+};
+
+struct run {
+	const struct run_options *options;
+	struct run_outcome *outcome;
+	struct run_process process;
+	struct tree before; /* children that were there before us */
+	pid_t supervisor;
+	int channel;
+	uint32_t pass, position; /* the running one; 0: none */
+	uint64_t begin_ns, pass_begin_ns;
+	bool ended;                     /* the supervisor said so */
+	struct channel_message refused; /* type 0: none */
+};
+
+/* ---- preparation ---- */
+
+/* A descriptor of ours must never become the program's standard stream because that one was closed.
+ */
+static void run_guard_streams(struct run_process *p)
+{
+	for (int i = 0; i < 3; i++) {
+		p->closed[i] = fcntl(i, F_GETFD) < 0 && errno == EBADF;
+		if (p->closed[i] && open("/dev/null", i ? O_WRONLY : O_RDONLY) < 0)
+			return;
+	}
+}
+
+static int run_take_signals(struct run_process *p, struct error *err)
+{
+	struct sigaction plain = {.sa_handler = SIG_DFL};
+	sigset_t taken;
+
+	inbox_signals(&taken);
+	sigprocmask(SIG_BLOCK, &taken, &p->mask);
+	/* Ignored, it would let children vanish without a status. */
+	sigaction(SIGCHLD, &plain, &p->on_child);
+	prctl(PR_GET_CHILD_SUBREAPER, &p->subreaper);
+	prctl(PR_SET_CHILD_SUBREAPER, 1L, 0L, 0L, 0L);
+	p->signals = signalfd(-1, &taken, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (p->signals < 0)
+		return error_set_errno(err, 0, errno, "cannot receive signals");
+	return 0;
+}
+
+static void run_give_back_signals(struct run_process *p)
+{
+	if (p->signals >= 0) {
+		struct signalfd_siginfo info;
+
+		/* What the program was ended by is no reason for us to die before the summary. */
+		while (read(p->signals, &info, sizeof(info)) == (ssize_t)sizeof(info))
+			;
+		close(p->signals);
+	}
+	prctl(PR_SET_CHILD_SUBREAPER, (long)p->subreaper, 0L, 0L, 0L);
+	sigaction(SIGCHLD, &p->on_child, NULL);
+	sigprocmask(SIG_SETMASK, &p->mask, NULL);
+	for (int i = 0; i < 3; i++)
+		if (p->closed[i])
+			close(i);
+}
+
+static int run_check_passes(const struct run_options *o, const struct plan *plan, struct error *err)
+{
+	if (!plan->n_passes)
+		return error_set(err, RC_INVALID, "the plan has no passes: nothing to collect");
+	if (o->of_total && o->of_total != plan->n_passes)
+		return error_set(err, RC_INVALID,
+				 "--pass %u/%u: the plan of this selection has %u passes, not %u",
+				 o->pass, o->of_total, plan->n_passes, o->of_total);
+	if (o->pass > plan->n_passes)
+		return error_set(err, RC_INVALID,
+				 "--pass %u: the plan of this selection has %u passes", o->pass,
+				 plan->n_passes);
+	return 0;
+}
+
+static int run_create_spool(struct spool_writer *spool, const struct directory *directory,
+			    const struct plan *plan, const struct identity *identity,
+			    struct run_outcome *outcome, struct error *err)
+{
+	struct spool_header header = {0};
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	snprintf(header.collection, sizeof(header.collection), "%s", directory->collection);
+	snprintf(header.launch, sizeof(header.launch), "%s", outcome->launch);
+	snprintf(header.plan_hash, sizeof(header.plan_hash), "%s", plan->hash);
+	snprintf(header.host, sizeof(header.host), "%s", identity->host);
+	header.rank = identity->rank;
+	header.size = identity->size;
+	header.local_rank = identity->local_rank;
+	header.pid = (int32_t)getpid();
+	header.start_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	outcome->spool = directory_spool_path(directory, outcome->launch, identity, (int)getpid());
+	if (!outcome->spool)
+		return error_set(err, RC_NO_MEMORY, "out of memory");
+	return spool_create(spool, outcome->spool, &header, err);
+}
+
+/* ---- while the supervisor works ---- */
+
+static void run_add_finding(struct run *r, enum run_finding_kind kind, uint32_t pass,
+			    const char *text)
+{
+	struct run_finding f = {.kind = kind, .pass = pass, .text = strdup(text)};
+
+	if (f.text && !vec_push(&r->outcome->findings, f))
+		free(f.text);
+}
+
+/* The program stopped: so do we, in the same way, so that the shell sees its job stop. The program
+ * is continued by what continues us: a group's SIGCONT reaches it directly, ours is passed on. */
+static void run_stop(int signal)
+{
+	sigset_t stop;
+
+	if (signal != SIGTSTP) {
+		raise(SIGSTOP);
+		return;
+	}
+	sigemptyset(&stop);
+	sigaddset(&stop, SIGTSTP);
+	raise(SIGTSTP);
+	sigprocmask(SIG_UNBLOCK, &stop, NULL); /* stops here, unless it is ignored or orphaned */
+	sigprocmask(SIG_BLOCK, &stop, NULL);
+}
+
+static void run_handle(struct run *r, const struct channel_message *m)
+{
+	struct run_outcome *o = r->outcome;
+
+	switch ((enum channel_type)m->type) {
+	case CHANNEL_PASS_BEGIN:
+		r->pass = m->pass;
+		r->position = (uint32_t)m->a;
+		r->pass_begin_ns = pass_now_ns();
+		if (r->options->progress)
+			r->options->progress(r->options->progress_data, r->pass, r->position,
+					     o->passes_wanted, 0.0);
+		break;
+	case CHANNEL_STARTED:
+		o->started = true;
+		break;
+	case CHANNEL_NOT_EXECUTED:
+		r->refused = *m;
+		break;
+	case CHANNEL_STOPPED:
+		run_stop(m->a);
+		break;
+	case CHANNEL_PASS_END:
+		if (r->position == 1)
+			o->first_seconds = (double)m->time_ns / 1e9;
+		o->passes_completed += m->flags & 1;
+		if (m->a || m->b || !(m->flags & 1))
+			o->passes_failed++;
+		r->pass = 0;
+		break;
+	case CHANNEL_FINDING:
+		run_add_finding(r, (enum run_finding_kind)m->a, m->pass, m->text);
+		break;
+	case CHANNEL_END:
+		r->ended = true;
+		o->exit_status = m->a;
+		o->signal = m->b;
+		o->interrupted = m->flags & CHANNEL_END_INTERRUPTED;
+		break;
+	case CHANNEL_SIGNAL:
+	default:
+		break;
+	}
+}
+
+static void run_read_signals(struct run *r)
+{
+	struct signalfd_siginfo info;
+
+	while (read(r->process.signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+		struct channel_message m = {
+			.type = CHANNEL_SIGNAL, .a = (int32_t)info.ssi_signo, .b = info.ssi_code};
+
+		if (info.ssi_signo == (uint32_t)SIGCHLD || info.ssi_signo == (uint32_t)SIGTSTP)
+			continue; /* the channel tells when the supervisor ends or stops */
+		channel_send(r->channel, &m);
+	}
+}
+
+/* Until the supervisor closes the channel, which the kernel does for it if it is killed. */
+static void run_loop(struct run *r)
+{
+	for (;;) {
+		struct pollfd polls[2] = {
+			{.fd = r->channel, .events = POLLIN},
+			{.fd = r->process.signals, .events = POLLIN},
+		};
+		struct channel_message m;
+		int n = poll(polls, 2, r->options->progress ? RUN_TICK_MS : -1), rc;
+
+		if (polls[1].revents && n > 0)
+			run_read_signals(r);
+		while ((rc = channel_receive(r->channel, &m)) > 0)
+			run_handle(r, &m);
+		if (rc < 0)
+			return;
+		if (n == 0 && r->pass && r->options->progress)
+			r->options->progress(r->options->progress_data, r->pass, r->position,
+					     r->outcome->passes_wanted,
+					     (double)(pass_now_ns() - r->pass_begin_ns) / 1e9);
+	}
+}
+
+/* The supervisor was killed: nothing it started may stay. */
+static void run_clean_up(struct run *r)
+{
+	const struct timespec tick = {.tv_nsec = 10 * 1000 * 1000};
+
+	for (int i = 0; i < RUN_KILL_TRIES; i++) {
+		int left = tree_kill(getpid(), &r->before);
+
+		while (waitpid(-1, NULL, WNOHANG) > 0)
+			;
+		if (left <= 0)
+			return;
+		nanosleep(&tick, NULL);
+	}
+}
+
+static int run_finish(struct run *r, struct error *err)
+{
+	struct run_outcome *o = r->outcome;
+	const struct channel_message *m = &r->refused;
+	int status = 0;
+
+	while (waitpid(r->supervisor, &status, 0) < 0 && errno == EINTR)
+		;
+	o->total_seconds = (double)(pass_now_ns() - r->begin_ns) / 1e9;
+	if (m->type) {
+		if (!m->a)
+			return error_set(err, m->b ? m->b : RC_ERROR, "%s", m->text);
+		o->exit_status = m->a == ENOENT || m->a == ENOTDIR ? RUN_STATUS_NOT_FOUND
+								   : RUN_STATUS_CANNOT_EXECUTE;
+		return error_set_errno(
+			err, o->exit_status == RUN_STATUS_NOT_FOUND ? RC_NOT_FOUND : RC_PERMISSION,
+			m->a, "cannot execute '%s'", r->options->argv[0]);
+	}
+	if (r->ended)
+		return 0;
+	run_clean_up(r);
+	o->exit_status = RUN_STATUS_FAILED;
+	o->signal = 0;
+	if (WIFSIGNALED(status))
+		return error_set(err, RC_ERROR,
+				 "the supervisor of the passes was killed by signal %d in pass %u; "
+				 "the program was ended, %u finished passes are kept",
+				 WTERMSIG(status), r->pass, o->passes_completed);
+	return error_set(err, RC_ERROR, "the supervisor of the passes ended with status %d",
+			 WEXITSTATUS(status));
+}
+
+static void run_give_streams_away(const struct run_options *options)
+{
+	int null;
+
+	if (options->keep_streams)
+		return;
+	null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	if (null < 0)
+		return;
+	fflush(stdout);
+	dup2(null, STDIN_FILENO);
+	dup2(null, STDOUT_FILENO);
+	close(null);
+}
+
+static int run_supervised(struct run *r, struct supervisor_job *job, struct error *err)
+{
+	int ends[2];
+
+	if (channel_open(ends))
+		return error_set_errno(err, 0, errno, "cannot make a socket pair");
+	tree_scan(&r->before, getpid(), NULL);
+	fflush(stdout);
+	r->begin_ns = pass_now_ns();
+	r->supervisor = fork();
+	if (r->supervisor < 0) {
+		close(ends[0]);
+		close(ends[1]);
+		return error_set_errno(err, 0, errno, "cannot start a process");
+	}
+	if (!r->supervisor) {
+		close(ends[0]);
+		job->channel = ends[1];
+		supervisor_run(job);
+	}
+	close(ends[1]);
+	r->channel = ends[0];
+	run_give_streams_away(r->options);
+	run_loop(r);
+	close(r->channel);
+	return run_finish(r, err);
+}
+
+static void run_describe_options(const struct run_options *o, char *text, size_t size)
+{
+	snprintf(text, size, "%s%s%s", o->no_aslr ? " --no-aslr" : "",
+		 o->chdir_per_pass ? " --chdir-per-pass" : "",
+		 o->keep_going ? " --keep-going" : "");
+}
+
+int run_program(const struct run_options *options, const struct plan *plan,
+		struct run_outcome *outcome, struct error *err)
+{
+	struct run r = {.options = options, .outcome = outcome, .channel = -1};
+	struct directory directory = {.fd = -1};
+	struct spool_writer spool = {.fd = -1};
+	struct program program = {.fd = -1};
+	struct identity identity;
+	uint32_t *passes = NULL;
+	struct supervisor_job job = {0};
+	bool have_spool = false;
+	char given[80];
+	int rc;
+
+	memset(outcome, 0, sizeof(*outcome));
+	outcome->exit_status = RUN_STATUS_FAILED;
+	r.process.signals = -1;
+	launch_id(outcome->launch);
+	identity_read(&identity);
+	run_guard_streams(&r.process);
+	run_describe_options(options, given, sizeof(given));
+	rc = run_check_passes(options, plan, err);
+	if (rc)
+		goto out_streams;
+	rc = program_find(&program, options->argv, err);
+	if (rc) {
+		outcome->exit_status = rc == RC_NOT_FOUND    ? RUN_STATUS_NOT_FOUND
+				       : rc == RC_PERMISSION ? RUN_STATUS_CANNOT_EXECUTE
+							     : RUN_STATUS_FAILED;
+		goto out_streams;
+	}
+	rc = directory_open(&directory,
+			    &(struct directory_request){
+				    .output = options->output,
+				    .argv = options->argv,
+				    .program = program.absolute,
+				    .plan = plan,
+				    .filters = options->filters,
+				    .options = given[0] ? given + 1 : "",
+				    .launch = outcome->launch,
+				    .identity = &identity,
+			    },
+			    err);
+	if (rc)
+		goto out_streams;
+	outcome->directory = strdup(directory.path);
+	rc = run_create_spool(&spool, &directory, plan, &identity, outcome, err);
+	if (rc)
+		goto out_streams;
+	have_spool = true;
+	outcome->passes_wanted = options->pass ? 1 : plan->n_passes;
+	passes = calloc(outcome->passes_wanted, sizeof(*passes));
+	if (!passes) {
+		rc = error_set(err, RC_NO_MEMORY, "out of memory");
+		goto out_streams;
+	}
+	for (uint32_t i = 0; i < outcome->passes_wanted; i++)
+		passes[i] = options->pass ? options->pass : i + 1;
+	rc = run_take_signals(&r.process, err);
+	if (!rc) {
+		job = (struct supervisor_job){
+			.options = options,
+			.plan = plan,
+			.program = &program,
+			.spool = &spool,
+			.launch = outcome->launch,
+			.folder = directory.fd,
+			.passes = passes,
+			.n_passes = outcome->passes_wanted,
+			.signals = r.process.signals,
+			.mask = r.process.mask,
+			.on_child = r.process.on_child,
+		};
+		memcpy(job.closed, r.process.closed, sizeof(job.closed));
+		rc = run_supervised(&r, &job, err);
+	}
+	run_give_back_signals(&r.process);
+	goto out;
+out_streams:
+	for (int i = 0; i < 3; i++)
+		if (r.process.closed[i])
+			close(i);
+out:
+	if (have_spool)
+		spool_abandon(&spool); /* the supervisor closed it */
+	tree_release(&r.before);
+	free(passes);
+	program_release(&program);
+	directory_release(&directory);
+	return rc;
+}
+
+void run_outcome_release(struct run_outcome *o)
+{
+	vec_for_each (&o->findings, f)
+		free(f->text);
+	vec_release(&o->findings);
+	free(o->directory);
+	free(o->spool);
+	o->directory = o->spool = NULL;
+}
+
+void run_die_of_signal(int signal)
+{
+	struct sigaction plain = {.sa_handler = SIG_DFL};
+	struct rlimit none = {0, 0};
+	sigset_t set;
+
+	/* The core file, if any, is the program's; a core_pattern with a pipe ignores the limit. */
+	setrlimit(RLIMIT_CORE, &none);
+	prctl(PR_SET_DUMPABLE, 0L, 0L, 0L, 0L);
+	sigaction(signal, &plain, NULL);
+	raise(signal);
+	sigemptyset(&set);
+	sigaddset(&set, signal);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	raise(signal);
+}

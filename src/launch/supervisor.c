@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The passes of a launch, one after the other. */
+#include "launch/supervisor.h"
+
+#include "launch/channel.h"
+#include "launch/leftovers.h"
+#include "launch/pass.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/personality.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+void supervisor_find(struct supervisor *s, enum run_finding_kind kind, uint32_t pass,
+		     const char *fmt, ...)
+{
+	struct channel_message m = {.type = CHANNEL_FINDING, .pass = pass, .a = (int32_t)kind};
+	enum spool_note_kind note = SPOOL_NOTE_FINDING;
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(m.text, sizeof(m.text), fmt, ap);
+	va_end(ap);
+	channel_send(s->job->channel, &m);
+	if (kind == RUN_FINDING_DISABLED)
+		note = SPOOL_NOTE_DISABLED;
+	else if (kind == RUN_FINDING_NOT_COUNTED)
+		note = SPOOL_NOTE_DECLINED;
+	record_note(&s->record, pass, note, m.text);
+}
+
+/* How the launch stands after the passes so far. */
+struct progress {
+	int exit_status, signal; /* of the first pass that failed */
+	bool failed;
+	bool first_failed;
+	struct pass_result first; /* what the first pass ended with */
+};
+
+/* DIR/cwd/LAUNCH/pass-K, made. -1 with errno. */
+static int supervisor_folder(const struct supervisor_job *job, uint32_t pass)
+{
+	char name[24];
+	int parent = job->folder, fd = -1;
+	const char *parts[3] = {"cwd", job->launch, name};
+
+	snprintf(name, sizeof(name), "pass-%u", pass);
+	for (int i = 0; i < 3; i++) {
+		int saved;
+
+		if (mkdirat(parent, parts[i], 0777) && errno != EEXIST)
+			fd = -1;
+		else
+			fd = openat(parent, parts[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		saved = errno;
+		if (parent != job->folder)
+			close(parent);
+		errno = saved;
+		if (fd < 0)
+			return -1;
+		parent = fd;
+	}
+	return fd;
+}
+
+static uint64_t supervisor_limit(const struct supervisor *s)
+{
+	double factor = s->job->options->pass_timeout, grace = s->job->options->pass_grace;
+	double ns = (factor > 0 ? factor : RUN_PASS_TIMEOUT_DEFAULT) * (double)s->first_wall_ns +
+		    (grace > 0 ? grace : RUN_PASS_GRACE_DEFAULT) * 1e9;
+
+	return ns < 1e18 ? (uint64_t)ns : 0;
+}
+
+static void supervisor_describe_end(const struct pass_result *r, char *text, size_t size)
+{
+	if (r->signal)
+		snprintf(text, size, "died of signal %d (SIG%s)", r->signal,
+			 sigabbrev_np(r->signal) ? sigabbrev_np(r->signal) : "?");
+	else
+		snprintf(text, size, "exited with status %d", r->exit_code);
+}
+
+/* Findings about one pass's end, its flags, its records. */
+static void supervisor_record(struct supervisor *s, struct progress *progress, uint32_t pass,
+			      bool first, const struct pass_result *r, uint32_t flags)
+{
+	struct channel_message m = {.type = CHANNEL_PASS_END, .pass = pass};
+	bool ours = r->timed_out || r->cut_short; /* ended by us: not the program's own status */
+
+	if (first) {
+		s->first_wall_ns = r->times.end_ns - r->times.begin_ns;
+		progress->first = *r;
+	} else if (!ours && (r->exit_code != progress->first.exit_code ||
+			     r->signal != progress->first.signal)) {
+		char now[64], then[64];
+
+		supervisor_describe_end(r, now, sizeof(now));
+		supervisor_describe_end(&progress->first, then, sizeof(then));
+		supervisor_find(s, RUN_FINDING_STATUS_DIFFERS, pass,
+				"pass %u %s, the first pass %s", pass, now, then);
+	}
+	if (r->timed_out)
+		supervisor_find(s, RUN_FINDING_TIMED_OUT, pass,
+				"pass %u was ended after %.1f s: the first pass took %.1f s "
+				"(--pass-timeout sets the limit)",
+				pass, (double)(r->times.end_ns - r->times.begin_ns) / 1e9,
+				(double)s->first_wall_ns / 1e9);
+	record_samples(&s->record, pass, &r->times, r->samples, r->n_samples, r->enabled_ns,
+		       r->running_ns);
+	record_pass_end(&s->record, pass, r->exit_code, r->signal, flags, &r->times);
+	m.a = r->exit_code;
+	m.b = r->signal;
+	m.flags = !ours && !s->record.failed;
+	m.time_ns = r->times.end_ns - r->times.begin_ns;
+	channel_send(s->job->channel, &m);
+	if (!progress->failed && (r->exit_code || r->signal) && !r->timed_out) {
+		progress->failed = true;
+		progress->exit_status = r->exit_code;
+		progress->signal = r->signal;
+		/* Killed by us because of a second Ctrl-C: that is what it died of. */
+		if (r->cut_short && s->stop_signal)
+			progress->signal = s->stop_signal;
+	}
+}
+
+/* What the pass left in /dev/shm; removed when another pass follows. */
+static void supervisor_leftovers(struct supervisor *s, const struct leftovers *before,
+				 uint32_t pass, bool another)
+{
+	struct leftovers after = {0}, left = {0};
+	char names[200];
+
+	if (!leftovers_list(&after, LEFTOVERS_FOLDER) &&
+	    !leftovers_since(&left, LEFTOVERS_FOLDER, before, &after) && left.items.n) {
+		leftovers_describe(&left, names, sizeof(names));
+		if (another)
+			leftovers_remove(&left, LEFTOVERS_FOLDER);
+		supervisor_find(s, RUN_FINDING_LEFTOVERS, pass,
+				"pass %u left shared memory behind: %s%s", pass, names,
+				another ? "; removed before the next pass" : "");
+	}
+	leftovers_release(&after);
+	leftovers_release(&left);
+}
+
+/* One pass with all that belongs to it. False: no further pass. */
+static bool supervisor_pass(struct supervisor *s, struct progress *progress, uint32_t index)
+{
+	const struct supervisor_job *job = s->job;
+	uint32_t pass = job->passes[index];
+	bool first = index == 0, last = index + 1 == job->n_passes, several = job->n_passes > 1;
+	struct channel_message m = {
+		.type = CHANNEL_PASS_BEGIN, .pass = pass, .a = (int32_t)index + 1};
+	struct leftovers before = {0};
+	struct pass_result r = {0};
+	struct error err = {0};
+	int streams[3] = {-1, -1, -1}, folder = -1;
+	bool go_on = false;
+	char text[256];
+	uint32_t flags = 0;
+
+	if (!first &&
+	    output_begin_pass(&s->output, job->folder, job->launch, pass, streams + 1, &err)) {
+		supervisor_find(s, RUN_FINDING_DISABLED, pass, "pass %u was not run: %s", pass,
+				err.message);
+		return false;
+	}
+	if (!first && job->options->chdir_per_pass) {
+		folder = supervisor_folder(job, pass);
+		if (folder < 0) {
+			supervisor_find(s, RUN_FINDING_DISABLED, pass,
+					"pass %u was not run: cannot make its folder: %s", pass,
+					strerror(errno));
+			goto out;
+		}
+	}
+	if (several)
+		leftovers_list(&before, LEFTOVERS_FOLDER);
+	child_environment_set(&s->environment, pass, job->plan->n_passes);
+	channel_send(job->channel, &m);
+	pass_run(s, pass, first, streams, folder, first ? 0 : supervisor_limit(s), &r);
+	if (r.not_run || r.exec_errno) {
+		if (first) {
+			m = (struct channel_message){
+				.type = CHANNEL_NOT_EXECUTED, .a = r.exec_errno, .b = r.why.code};
+			snprintf(m.text, sizeof(m.text), "%.400s", r.why.message);
+			channel_send(job->channel, &m);
+		} else {
+			supervisor_find(s, RUN_FINDING_DISABLED, pass,
+					"pass %u was not run: %.300s", pass,
+					r.not_run ? r.why.message : strerror(r.exec_errno));
+		}
+		goto out;
+	}
+	if (first)
+		output_end_first(&s->output, pass);
+	else if (output_end_pass(&s->output, pass, text, sizeof(text)) && !r.timed_out &&
+		 !r.cut_short) {
+		flags |= SPOOL_PASS_OUTPUT_DIFFERS;
+		supervisor_find(s, RUN_FINDING_OUTPUT_DIFFERS, pass, "%s", text);
+	}
+	flags |= r.timed_out ? SPOOL_PASS_TIMED_OUT : 0;
+	flags |= r.timed_out || r.cut_short || r.orphans_remain ? SPOOL_PASS_INCOMPLETE : 0;
+	supervisor_record(s, progress, pass, first, &r, flags);
+	go_on = !last && !s->interrupts && !s->caller_gone && !r.orphans_remain &&
+		!s->record.failed && ((!r.exit_code && !r.signal) || job->options->keep_going);
+	if (r.orphans_remain && !last)
+		supervisor_find(s, RUN_FINDING_ORPHANS, pass,
+				"no further pass was run, because it would meet these processes");
+	if (several && !s->caller_gone)
+		supervisor_leftovers(s, &before, pass, go_on);
+out:
+	if (folder >= 0)
+		close(folder);
+	leftovers_release(&before);
+	pass_result_release(&r);
+	return go_on;
+}
+
+static void supervisor_try_no_aslr(struct supervisor *s)
+{
+	int now = personality(0xffffffff);
+
+	if (!s->job->options->no_aslr)
+		return;
+	if (now < 0 || personality((unsigned long)now | ADDR_NO_RANDOMIZE) < 0) {
+		s->no_aslr_failed = true;
+		supervisor_find(s, RUN_FINDING_NOTE, 0,
+				"--no-aslr had no effect: personality(2) is not allowed here (%s)",
+				strerror(errno));
+		return;
+	}
+	personality((unsigned long)now);
+}
+
+void supervisor_run(const struct supervisor_job *job)
+{
+	static struct supervisor s;
+	struct progress progress = {0};
+	struct channel_message end = {.type = CHANNEL_END};
+	struct error err = {0};
+	sigset_t writing;
+
+	s.job = job;
+	s.record.spool = job->spool;
+	/* A pipe nobody reads and a file size limit are errors to handle, not ends. Blocked and not
+	 * ignored: the program's own disposition must stay what it is. */
+	sigemptyset(&writing);
+	sigaddset(&writing, SIGPIPE);
+	sigaddset(&writing, SIGXFSZ);
+	sigprocmask(SIG_BLOCK, &writing, NULL);
+	prctl(PR_SET_CHILD_SUBREAPER, 1L, 0L, 0L, 0L);
+	prctl(PR_SET_NAME, "retally-passes");
+	/* Were we stopped while the caller is killed: wake up and clean. */
+	prctl(PR_SET_PDEATHSIG, SIGCONT);
+
+	if (child_environment_init(&s.environment, &err) ||
+	    input_init(&s.input, job->closed[0], job->n_passes > 1, job->folder, &err)) {
+		struct channel_message m = {.type = CHANNEL_NOT_EXECUTED, .b = err.code};
+
+		snprintf(m.text, sizeof(m.text), "%.400s", err.message);
+		channel_send(job->channel, &m);
+		goto out;
+	}
+	output_init(&s.output, job->closed);
+	supervisor_try_no_aslr(&s);
+	for (uint32_t i = 0; i < job->n_passes; i++)
+		if (!supervisor_pass(&s, &progress, i))
+			break;
+	if (s.record.failed)
+		supervisor_find(&s, RUN_FINDING_DISABLED, 0,
+				"collection stopped, what was written before is kept: %.300s",
+				s.record.why.message);
+	if (spool_close(job->spool, &err) && !s.record.failed)
+		supervisor_find(&s, RUN_FINDING_DISABLED, 0, "%.400s", err.message);
+	end.a = progress.exit_status;
+	end.b = progress.signal;
+	if (s.stop_outside && !progress.failed)
+		end.b = s.stop_signal;
+	end.flags = s.interrupts ? CHANNEL_END_INTERRUPTED : 0;
+	channel_send(job->channel, &end);
+out:
+	input_release(&s.input);
+	output_release(&s.output);
+	child_environment_release(&s.environment);
+	_exit(0);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The supervisor process: runs the passes of a launch one after the other, writes what they
+ * measured, and tells the caller of run_program about it through the channel.
+ */
+#ifndef RETALLY_LAUNCH_SUPERVISOR_H
+#define RETALLY_LAUNCH_SUPERVISOR_H
+
+#include "launch/child.h"
+#include "launch/inbox.h"
+#include "launch/input.h"
+#include "launch/output.h"
+#include "launch/program.h"
+#include "launch/record.h"
+#include "launch/run.h"
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What the caller prepared; all of it outlives the supervisor. */
+struct supervisor_job {
+	const struct run_options *options;
+	const struct plan *plan;
+	const struct program *program;
+	struct spool_writer *spool;
+	const char *launch;
+	int folder;             /* the run directory, open */
+	const uint32_t *passes; /* numbers, in the order they run */
+	uint32_t n_passes;
+	int channel;    /* the supervisor's end */
+	int signals;    /* signalfd of inbox_signals() */
+	bool closed[3]; /* standard descriptors that were closed when we started */
+	sigset_t mask;  /* as the program shall find it */
+	struct sigaction on_child;
+};
+
+struct supervisor {
+	const struct supervisor_job *job;
+	struct child_environment environment;
+	struct inbox inbox;
+	struct input input;
+	struct output output;
+	struct record record;
+	bool started;        /* the program was executed once */
+	bool caller_gone;    /* killed: end everything */
+	bool given_away;     /* our copies of the program's streams were dropped */
+	bool no_aslr_failed; /* refused; the passes go on without */
+	int interrupts;      /* signals so far that end a run */
+	int stop_signal;     /* the first of them */
+	bool stop_outside;   /* it came while no program was running */
+	uint64_t first_wall_ns;
+};
+
+/* In a fresh fork of the caller, with the signals of inbox_signals() blocked and the process a
+ * child of it. */
+void supervisor_run(const struct supervisor_job *job) __attribute__((noreturn));
+/* A finding: to the caller and into the spool. Cut to fit one line. */
+void supervisor_find(struct supervisor *s, enum run_finding_kind kind, uint32_t pass,
+		     const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+
+#endif
