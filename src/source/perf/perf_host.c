@@ -172,7 +172,11 @@ static void explore_breakpoints(bool data)
 	snprintf(debug.why[data], sizeof(debug.why[data]), "%.199s", err.message);
 }
 
-/* Where breakpoints are accepted but never fire, executions are counted by uprobe for who may. */
+/* Where breakpoints are accepted but never fire, executions are counted by uprobe for who may. Such
+ * counters keep the block of breakpoints and the four slots a pass that x86 has: a plan is the same
+ * on every machine, and the time that uprobes cost (1 to 50 us a hit) is bounded in each pass. */
+#define STAND_IN_SLOTS 4
+
 static int settle_breakpoint(const char *name, const struct perf_rights *rights,
 			     struct perf_name *n, struct error *err)
 {
@@ -189,6 +193,7 @@ static int settle_breakpoint(const char *name, const struct perf_rights *rights,
 	n->config.type = n->config.bp_type = n->config.bp_len = 0;
 	n->config.exclude_kernel = false;
 	n->config.offset = n->file_offset;
+	n->stands_in = true;
 	snprintf(n->help + used, sizeof(n->help) - used,
 		 ", by uprobe (hardware breakpoints never fire here)");
 	return 0;
@@ -210,7 +215,8 @@ static int find_block(struct catalog *c, const struct perf_rights *rights,
 		slots = debug.slots[n->config.bp_type != HW_BREAKPOINT_X];
 		break;
 	case PERF_KIND_UPROBE:
-		name = "uprobe";
+		name = n->stands_in ? "breakpoint" : "uprobe";
+		slots = n->stands_in ? STAND_IN_SLOTS : SLOTS_UNLIMITED;
 		break;
 	case PERF_KIND_TRACEPOINT:
 		name = "tracepoint";
@@ -233,7 +239,11 @@ static int find_block(struct catalog *c, const struct perf_rights *rights,
 			return error_set_errno(err, RC_UNSUPPORTED, error,
 					       "PMU '%s' cannot count a process", name);
 	}
-	return add_block(c, name, slots, "found by opening events", index_out, err);
+	return add_block(c, name, slots,
+			 n->stands_in
+				 ? "uprobes stand in for breakpoints, as many a pass as x86 has"
+				 : "found by opening events",
+			 index_out, err);
 }
 
 static int explain_open(const char *name, const struct perf_name *n,

@@ -35,6 +35,7 @@ struct perf_name {
 	char help[160];
 	const struct perf_generic *generic; /* NULL: not one of them */
 	uint64_t file_offset; /* of a breakpoint's place, UINT64_MAX: not in the file */
+	bool stands_in;       /* a uprobe in the place of a breakpoint */
 };
 
 /* Parses name; resolves symbols in program (may be NULL). Codes as perf_host_add_counter; whether
