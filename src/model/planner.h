@@ -6,6 +6,14 @@
  * The core works on a plain problem (no names, no catalogue), so that it can be tested against an
  * independent solver; planner_plan is the bridge from a catalogue and a selection to a wire plan.
  * Bounded by nodes, never by time: same input, same bytes.
+ *
+ * What a plan is, in this order: as few passes as possible; the counters of a metric that fits no
+ * pass in as few passes as possible; the catalogue's anchors in every pass; as many metrics
+ * complete per pass as the free slots allow. Nothing after the first may cost a pass. All of it is
+ * decided by names, so the order of catalogue and selection does not matter. In the plan, counters
+ * are in order of source, block and name (numbers inside names by value) with an accumulator right
+ * after its level counter, metrics in order of id and name, passes by number of complete metrics,
+ * most first.
  */
 #ifndef RETALLY_MODEL_PLANNER_H
 #define RETALLY_MODEL_PLANNER_H
@@ -38,11 +46,13 @@ struct planner_problem {
 struct planner_solution {
 	uint32_t n_passes;
 	uint32_t *pass_of_item; /* from 0; owned */
-	uint32_t lower_bound;
-	bool proven;
-	uint64_t nodes;
+	uint32_t lower_bound;   /* no plan with fewer passes exists */
+	bool proven;            /* lower_bound == n_passes */
+	uint64_t nodes;         /* placements that the exact search tried, at most max_nodes */
 };
 bool planner_item_fits(const struct planner_problem *p, const struct planner_item *item);
+/* The order of the items does not matter; events and blocks are told apart by their index.
+ * RC_NO_SLOT when an item fits no pass, RC_INVALID for an index out of range. */
 int planner_solve(const struct planner_problem *p, struct planner_solution *solution_out,
 		  struct error *err);
 void planner_solution_release(struct planner_solution *s);

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define PIECES_EXTRA_MAX 2
+
 static int no_memory(struct error *err)
 {
 	return error_set(err, RC_NO_MEMORY, "out of memory while planning passes");
@@ -238,17 +240,42 @@ static int try_within(struct parts *parts, const struct planner_problem *p, bool
 	return rc;
 }
 
-/* The fewest groups of a metric's counters that each fit a pass, appended as items. */
-static int push_pieces(struct parts *parts, uint32_t m, struct error *err)
+/* Slots of each block if the items' load is spread evenly over n pieces, but enough for each item.
+ */
+static void spread_slots(const struct planner_problem *p, uint32_t n, uint32_t *slots)
+{
+	for (uint32_t b = 0; b < p->n_blocks; b++) {
+		uint32_t total = 0, largest = 0;
+
+		for (uint32_t i = 0; i < p->n_items; i++) {
+			uint32_t load = 0;
+
+			for (uint32_t k = 0; k < p->items[i].n_events; k++)
+				if (p->events[p->items[i].events[k]].block == b)
+					load += p->events[p->items[i].events[k]].cost;
+			total += load;
+			largest = load > largest ? load : largest;
+		}
+		total = (total + n - 1) / n;
+		total = total > largest ? total : largest;
+		slots[b] = total < p->slots[b] ? total : p->slots[b];
+	}
+}
+
+/* Groups a metric's counters so that each group fits a pass, and appends the groups as items: into
+ * as few groups as there can be, or, smaller and easier to place, evenly into `extra` more. */
+static int push_pieces(struct parts *parts, uint32_t m, uint32_t extra, struct error *err)
 {
 	const struct metric *metric = &parts->catalog->metrics.items[parts->metrics[m]];
 	struct planner_problem p = parts->problem;
-	struct planner_item *items = arena_array(&parts->arena, metric->n_counters, sizeof(*items));
-	uint32_t *group = arena_array(&parts->arena, metric->n_counters, sizeof(*group));
+	struct arena *a = &parts->arena;
+	struct planner_item *items = arena_array(a, metric->n_counters, sizeof(*items));
+	uint32_t *group = arena_array(a, metric->n_counters, sizeof(*group));
+	uint32_t *slots = arena_array(a, (size_t)p.n_blocks + 1, sizeof(*slots));
 	struct planner_solution solution;
 	int rc = RC_OK;
 
-	if (!items || !group)
+	if (!items || !group || !slots)
 		return no_memory(err);
 	for (uint32_t k = 0; !rc && k < metric->n_counters; k++)
 		rc = make_item(parts, &metric->counters[k], 1, &items[k], err);
@@ -258,6 +285,12 @@ static int push_pieces(struct parts *parts, uint32_t m, struct error *err)
 	p.n_items = metric->n_counters;
 	p.max_nodes = parts->problem.max_nodes / 100;
 	rc = planner_solve(&p, &solution, err);
+	if (!rc && extra) {
+		spread_slots(&p, solution.n_passes + extra, slots);
+		p.slots = slots;
+		planner_solution_release(&solution);
+		rc = planner_solve(&p, &solution, err);
+	}
 	for (uint32_t g = 0; !rc && g < solution.n_passes; g++) {
 		struct planner_item piece;
 		uint32_t n = 0;
@@ -273,6 +306,26 @@ static int push_pieces(struct parts *parts, uint32_t m, struct error *err)
 	return rc;
 }
 
+/* Adds one metric's pieces if that costs no pass, in as few pieces as works. */
+static int gather_one(struct parts *parts, uint32_t m, struct error *err)
+{
+	size_t before = parts->items.n;
+
+	for (uint32_t extra = 0; extra <= PIECES_EXTRA_MAX; extra++) {
+		bool found;
+		int rc = push_pieces(parts, m, extra, err);
+
+		if (rc)
+			return rc;
+		point_at_items(parts);
+		rc = try_within(parts, &parts->problem, &found, err);
+		if (rc || found)
+			return rc;
+		parts->items.n = before;
+	}
+	return RC_OK;
+}
+
 /* Metrics that fit no pass: keep their counters in as few passes as they need, where that costs no
  * pass. All of them at once if possible, else one after the other. */
 static int gather_split(struct parts *parts, struct error *err)
@@ -281,33 +334,19 @@ static int gather_split(struct parts *parts, struct error *err)
 	bool found = false;
 	int rc = RC_OK;
 
-	for (int round = 0; !rc && !found && round < 2; round++) {
-		for (uint32_t m = 0; m < parts->n_metrics; m++) {
-			size_t before = parts->items.n;
-
-			if (parts->fits[m])
-				continue;
-			rc = push_pieces(parts, m, err);
-			if (rc)
-				return rc;
-			if (round == 0)
-				continue;
-			point_at_items(parts);
-			rc = try_within(parts, &parts->problem, &found, err);
-			if (rc)
-				return rc;
-			if (!found)
-				parts->items.n = before;
-		}
-		if (round == 0 && parts->items.n > base) {
-			point_at_items(parts);
-			rc = try_within(parts, &parts->problem, &found, err);
-			if (!rc && !found)
-				parts->items.n = base;
-		} else if (round == 0) {
-			found = true;
-		}
-	}
+	for (uint32_t m = 0; !rc && m < parts->n_metrics; m++)
+		if (!parts->fits[m])
+			rc = push_pieces(parts, m, 0, err);
+	if (rc || parts->items.n == base)
+		return rc;
+	point_at_items(parts);
+	rc = try_within(parts, &parts->problem, &found, err);
+	if (rc || found)
+		return rc;
+	parts->items.n = base;
+	for (uint32_t m = 0; !rc && m < parts->n_metrics; m++)
+		if (!parts->fits[m])
+			rc = gather_one(parts, m, err);
 	point_at_items(parts);
 	return rc;
 }

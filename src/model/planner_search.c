@@ -16,7 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SEEN_SIZE (1u << 16)
+#define SEEN_SIZE      (1u << 16)
+#define BLOCKS_TRACKED 16 /* of an item, for the sum of forced repeats; more only weaken it */
 
 struct seen {
 	uint64_t a, b;
@@ -84,7 +85,7 @@ static bool affordable(const struct search *s, uint32_t item, uint32_t pass, uin
 	const struct planner_core *core = s->core;
 	const struct core_item *it = &core->items[item];
 	const uint64_t *mask = pass == UINT32_MAX ? NULL : s->masks + (size_t)pass * s->words;
-	uint32_t repeats[16];
+	uint32_t repeats[BLOCKS_TRACKED];
 	uint32_t n = 0;
 
 	for (uint32_t k = 0; k < it->n; n++) {
@@ -98,10 +99,10 @@ static bool affordable(const struct search *s, uint32_t item, uint32_t pass, uin
 		}
 		if (repeat > s->slack[b])
 			return false;
-		if (n < 16)
+		if (n < BLOCKS_TRACKED)
 			repeats[n] = repeat;
 	}
-	for (uint32_t k = 0; k < n && k < 16; k++)
+	for (uint32_t k = 0; k < n && k < BLOCKS_TRACKED; k++)
 		if (repeats[k] < least[k])
 			least[k] = repeats[k];
 	return true;
@@ -181,7 +182,7 @@ static struct seen state_key(const struct search *s)
 
 /* Chooses the item to place next, or finds that the branch is dead. Returns false when dead;
  * *item_out is CORE_NOWHERE when nothing is left. */
-static bool choose(struct search *s, uint64_t *options, uint32_t *item_out, bool *free_out)
+static bool choose(struct search *s, uint64_t *options, uint32_t *item_out)
 {
 	const struct planner_core *core = s->core;
 	int best = INT32_MAX;
@@ -189,12 +190,11 @@ static bool choose(struct search *s, uint64_t *options, uint32_t *item_out, bool
 	bool may_open = s->n_used < s->n_passes;
 
 	*item_out = CORE_NOWHERE;
-	*free_out = false;
 	memset(s->claimed, 0, s->words * sizeof(*s->claimed));
 	memset(s->forced, 0, core->n_blocks * sizeof(*s->forced));
 	for (uint32_t i = 0; i < core->n_items; i++) {
 		const struct core_item *it = &core->items[i];
-		uint32_t least[16];
+		uint32_t least[BLOCKS_TRACKED];
 		uint64_t set = options[i];
 		bool open = may_open, disjoint = true;
 		int count;
@@ -226,7 +226,7 @@ static bool choose(struct search *s, uint64_t *options, uint32_t *item_out, bool
 
 				while (k < it->n && core->block[it->events[k]] == b)
 					k++;
-				if (n < 16 && least[n]) {
+				if (n < BLOCKS_TRACKED && least[n]) {
 					forces = true;
 					s->forced[b] += least[n];
 					if (s->forced[b] > s->slack[b])
@@ -298,7 +298,7 @@ static bool descend(struct search *s, uint32_t depth)
 	uint32_t item, n;
 	bool free_of_cost;
 
-	if (!choose(s, options, &item, &free_of_cost))
+	if (!choose(s, options, &item))
 		return false;
 	if (item == CORE_NOWHERE)
 		return core_fillers_fit(core, s->load, s->n_passes);
@@ -314,7 +314,7 @@ static bool descend(struct search *s, uint32_t depth)
 		bool ok;
 
 		if (pass == used) {
-			uint32_t least[16];
+			uint32_t least[BLOCKS_TRACKED];
 
 			memset(least, 0xFF, sizeof(least));
 			if (!affordable(s, item, UINT32_MAX, least))

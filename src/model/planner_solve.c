@@ -313,10 +313,10 @@ int planner_solve_within(const struct planner_problem *p, uint32_t limit, uint32
 	while (!rc && s.n_passes > limit) {
 		bool found;
 
-		rc = try_tabu(&s, s.n_passes - 1, s.max_nodes * 4, &found, err);
+		rc = try_tabu(&s, s.n_passes - 1, s.max_nodes, &found, err);
 		if (rc || found)
 			continue;
-		rc = try_search(&s, &s.core, s.n_passes - 1, s.max_nodes / 20, &answer, err);
+		rc = try_search(&s, &s.core, s.n_passes - 1, s.max_nodes / 100, &answer, err);
 		if (rc || answer != CORE_YES)
 			goto out;
 		memcpy(s.best, s.trial, s.core.n_items * sizeof(*s.best));

@@ -13,11 +13,10 @@
 struct tabu {
 	const struct planner_core *core;
 	struct core_bins bins;
-	uint32_t n;        /* passes */
-	int64_t *space;    /* per block: free slots over all passes */
-	uint32_t *weight;  /* per block */
-	uint64_t *until;   /* [item * n + pass]: not to return before this step */
-	int64_t *out_cost; /* per touched block of the item at hand: load it frees */
+	uint32_t n;       /* passes */
+	int64_t *space;   /* per block: free slots over all passes */
+	uint32_t *weight; /* per block */
+	uint64_t *until;  /* [item * n + pass]: not to return before this step */
 	uint64_t rng;
 };
 
@@ -138,7 +137,7 @@ static bool walk(struct tabu *t, uint64_t effort)
 	uint64_t looked = 0, since_best = 0;
 
 	for (uint64_t step = 1; excess > 0 && looked < effort; step++) {
-		int64_t best = INT64_MAX, best_plain = 0;
+		int64_t best = INT64_MAX;
 		uint32_t best_item = CORE_NOWHERE, best_pass = 0, ties = 0;
 		/* Now and then any item may move: it makes room for the ones that must. */
 		bool all = step % 4 == 0;
@@ -164,7 +163,6 @@ static bool walk(struct tabu *t, uint64_t effort)
 				}
 				best_item = i;
 				best_pass = k;
-				best_plain = plain;
 			}
 		}
 		if (best_item == CORE_NOWHERE) {
@@ -187,7 +185,6 @@ static bool walk(struct tabu *t, uint64_t effort)
 				t->weight[b] = 1;
 			memset(t->until, 0, (size_t)core->n_items * t->n * sizeof(*t->until));
 		}
-		(void)best_plain;
 	}
 	return excess == 0;
 }
