@@ -61,6 +61,7 @@ enum spool_type {
 	SPOOL_DISPATCH = 4, /* struct spool_dispatch */
 	SPOOL_SAMPLES = 5,  /* struct spool_samples, then n struct spool_sample */
 	SPOOL_NOTE = 6,     /* struct spool_note, then the sentence */
+	SPOOL_CARRY = 7,    /* struct spool_carry, then n struct spool_sample; not for reports */
 };
 
 /* Sizes are multiples of 8; readers accept a payload that is longer than the struct they know. */
@@ -142,6 +143,18 @@ struct spool_samples {
 	uint64_t enabled_ns; /* of the group; 0 when the source has no such figure */
 	uint64_t running_ns;
 };
+/* What a process counted before it replaced itself by another program in the middle of a pass. The
+ * image that ends the pass adds it to its own counts; the last one of a pass holds the sum of all
+ * before. Of use only to that process, and to whoever wants to see what a killed one had counted.
+ */
+struct spool_carry {
+	uint32_t pass;
+	uint32_t n;             /* samples */
+	uint64_t user_begin_ns; /* CPU time of the process at the begin of the pass */
+	uint64_t system_begin_ns;
+	uint64_t enabled_ns;
+	uint64_t running_ns;
+};
 enum spool_note_kind {
 	SPOOL_NOTE_DISABLED = 1, /* collection stopped: why */
 	SPOOL_NOTE_DECLINED = 2, /* a dispatch or counter was not collected: why */
@@ -179,6 +192,14 @@ int spool_append(struct spool_writer *w, enum spool_type type, const void *a, si
 /* Marks the end, cuts the file to its length and closes. Keeps what is there when it fails. A
  * second call does nothing. */
 int spool_close(struct spool_writer *w, struct error *err);
+/* Opens a file that spool_create of this launch made and that nobody writes any more, and appends
+ * behind its last whole record (a torn one is cut off): a process goes on in its own file after an
+ * exec. take (may be NULL) sees every record that is there, in order, while it is checked; a code
+ * from it ends the call. RC_MISMATCH when the file is of another launch; launch NULL: any. */
+struct spool_record;
+typedef int spool_take(void *context, const struct spool_record *record, struct error *err);
+int spool_resume(struct spool_writer *w, const char *path, const char *launch, spool_take *take,
+		 void *context, struct error *err);
 /* In a forked child: forgets the file without touching it. */
 void spool_abandon(struct spool_writer *w);
 

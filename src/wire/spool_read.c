@@ -388,6 +388,7 @@ int spool_open(struct spool_reader *r, const char *path, struct error *err)
 static bool spool_is_shaped(const struct spool_record *record)
 {
 	struct spool_samples samples;
+	struct spool_carry carry;
 
 	switch (record->type) {
 	case SPOOL_PASS_BEGIN:
@@ -405,6 +406,11 @@ static bool spool_is_shaped(const struct spool_record *record)
 		return (record->size - sizeof(samples)) / sizeof(struct spool_sample) >= samples.n;
 	case SPOOL_NOTE:
 		return record->size >= sizeof(struct spool_note);
+	case SPOOL_CARRY:
+		if (record->size < sizeof(carry))
+			return false;
+		memcpy(&carry, record->payload, sizeof(carry));
+		return (record->size - sizeof(carry)) / sizeof(struct spool_sample) >= carry.n;
 	default:
 		return true; /* of a newer writer, for callers to skip */
 	}

@@ -84,8 +84,8 @@ static int spool_io_error(uint64_t offset, int errno_value, struct error *err)
 			       (unsigned long long)offset);
 }
 
-/* Allocates both windows. */
-static int spool_allocate(struct spool_writer *w, struct error *err)
+/* Allocates both windows in a file of `size` bytes. */
+static int spool_allocate(struct spool_writer *w, uint64_t size, struct error *err)
 {
 	int rc;
 
@@ -95,7 +95,7 @@ static int spool_allocate(struct spool_writer *w, struct error *err)
 		rc = fallocate(w->fd, 0, 0, SPOOL_LOG_AT) ? errno : 0;
 	while (rc == EINTR);
 	if (rc == EOPNOTSUPP || rc == ENOSYS || rc == EINVAL || rc == ENODEV)
-		rc = spool_write_zeros(w->fd, 0, SPOOL_LOG_AT);
+		rc = spool_write_zeros(w->fd, size, SPOOL_LOG_AT);
 	return rc ? spool_io_error(0, rc, err) : 0;
 }
 
@@ -222,7 +222,7 @@ static int spool_open_file(struct spool_writer *w, const char *path, struct erro
 	if (!rc) {
 		w->device = (uint64_t)st.st_dev;
 		w->inode = (uint64_t)st.st_ino;
-		rc = spool_allocate(w, err);
+		rc = spool_allocate(w, 0, err);
 	}
 	if (!rc)
 		rc = spool_map(w, err);
@@ -262,6 +262,91 @@ int spool_create(struct spool_writer *w, const char *path, const struct spool_he
 	memcpy(&magic, h.magic, sizeof(magic));
 	__atomic_store_n((uint64_t *)(void *)w->map, magic, __ATOMIC_RELEASE);
 	w->offset = sizeof(h);
+	return 0;
+}
+
+/* Finds the end of the whole records, checking them all. */
+static int spool_scan(const char *path, const char *launch, spool_take *take, void *context,
+		      uint64_t *end_out, struct error *err)
+{
+	struct spool_record record;
+	struct spool_reader r;
+	int rc = spool_open(&r, path, err);
+
+	if (rc)
+		return rc;
+	if (launch && strncmp(r.header.launch, launch, SPOOL_ID_SIZE)) {
+		rc = error_set(err, RC_MISMATCH, "'%s' is of launch %s, not %s", path,
+			       r.header.launch, launch);
+		goto out;
+	}
+	while ((rc = spool_next(&r, &record, err)) > 0) {
+		rc = take ? take(context, &record, err) : 0;
+		if (rc)
+			goto out;
+	}
+	*end_out = r.offset;
+out:
+	spool_close_reader(&r);
+	return rc;
+}
+
+/* Puts the writer behind the log's end, in the window that was in use. A file that was closed with
+ * all of its log in window 0 was cut to it, so that it has no words. */
+static int spool_take_place(struct spool_writer *w, uint64_t end, struct error *err)
+{
+	uint64_t *words = (uint64_t *)(void *)(w->map + SPOOL_WORDS_AT);
+
+	if (!words[0] && !words[1])
+		words[0] = spool_word(SPOOL_LOG_START);
+	w->base = 0;
+	for (unsigned i = 0; i < 2; i++)
+		if (words[i] == spool_word(words[i] >> 16) && words[i] >> 16 > w->base) {
+			w->window = i;
+			w->base = words[i] >> 16;
+		}
+	if (end < w->base || end - w->base > spool_window_capacity(w->window))
+		return error_set(err, RC_CORRUPT, "its log ends outside the window in use");
+	w->at = w->map + spool_window_at(w->window) + (end - w->base);
+	w->end = w->map + spool_window_at(w->window) + spool_window_capacity(w->window);
+	w->offset = end;
+	/* A torn record, or the one that says "nothing follows". */
+	memset(w->at, 0, (size_t)(w->end - w->at));
+	return 0;
+}
+
+int spool_resume(struct spool_writer *w, const char *path, const char *launch, spool_take *take,
+		 void *context, struct error *err)
+{
+	uint64_t end = 0;
+	struct stat st;
+	int rc;
+
+	*w = (struct spool_writer){.fd = -1, .failed = true, .failure = RC_IO};
+	rc = spool_scan(path, launch, take, context, &end, err);
+	if (rc)
+		return rc;
+	w->fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY);
+	if (w->fd < 0)
+		return error_set_errno(err, 0, errno, "cannot go on writing '%s'", path);
+	w->fd = spool_raise_fd(w->fd);
+	rc = fstat(w->fd, &st) ? error_set_errno(err, 0, errno, "cannot inspect the file") : 0;
+	if (!rc) {
+		w->device = (uint64_t)st.st_dev;
+		w->inode = (uint64_t)st.st_ino;
+		rc = spool_allocate(w, (uint64_t)st.st_size, err);
+	}
+	if (!rc)
+		rc = spool_map(w, err);
+	if (!rc)
+		rc = spool_take_place(w, end, err);
+	if (rc) {
+		error_prefix(err, "%s", path);
+		spool_abandon(w);
+		return rc;
+	}
+	w->failed = false;
+	w->failure = 0;
 	return 0;
 }
 
