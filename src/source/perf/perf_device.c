@@ -369,12 +369,22 @@ int perf_device_read(struct perf_device *d, struct spool_sample *samples_out, ui
 			continue;
 		}
 		if (!r.running) {
-			refuse(d, e, r.enabled ? "never got a counter" : "was never switched on");
+			/* A pinned group that was given up reads as one that was never on, once the
+			 * process has ended; the reference tells them apart. */
+			if (r.enabled || (e->hardware && reference.enabled))
+				refuse(d, e,
+				       "got no counter: another user of the counters (the NMI "
+				       "watchdog, a "
+				       "profiler) holds them");
+			else
+				refuse(d, e, "was never switched on");
 		} else {
 			s->status = SAMPLE_OK;
 			s->value.u64 = r.value;
-			if (r.running < r.enabled ||
-			    (has_reference && e->hardware && !is_whole(&r, &reference)))
+			/* The times then say which share of the process tree was counted. */
+			if (has_reference && e->hardware && !is_whole(&r, &reference))
+				r.enabled = reference.enabled;
+			if (r.running < r.enabled)
 				s->status = SAMPLE_MULTIPLEXED;
 		}
 		if (!has_least || r.running < least.running) {
