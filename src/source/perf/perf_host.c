@@ -3,9 +3,9 @@
 #include "source/perf/perf_host.h"
 
 #include "source/perf/perf_breakpoint.h"
-#include "source/perf/perf_names.h"
-#include "source/perf/perf_slots.h"
-#include "source/perf/perf_symbols.h"
+#include "source/perf/perf_host_names.h"
+#include "source/perf/perf_host_slots.h"
+#include "source/perf/perf_host_symbols.h"
 
 #include <errno.h>
 #include <linux/hw_breakpoint.h>

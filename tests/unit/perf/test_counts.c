@@ -4,8 +4,8 @@
 #include "../test.h"
 #include "perf_run.h"
 #include "source/perf/perf_breakpoint.h"
-#include "source/perf/perf_names.h"
-#include "source/perf/perf_symbols.h"
+#include "source/perf/perf_host_names.h"
+#include "source/perf/perf_host_symbols.h"
 #include "source/perf/perf_tracefs.h"
 
 #include <fcntl.h>

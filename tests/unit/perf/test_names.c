@@ -3,7 +3,7 @@
  * here. */
 #include "../test.h"
 #include "perf_run.h"
-#include "source/perf/perf_names.h"
+#include "source/perf/perf_host_names.h"
 
 #include <linux/hw_breakpoint.h>
 #include <stdio.h>

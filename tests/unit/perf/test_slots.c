@@ -5,7 +5,7 @@
  * absent.
  */
 #include "../test.h"
-#include "source/perf/perf_slots.h"
+#include "source/perf/perf_host_slots.h"
 
 #include <errno.h>
 

@@ -3,7 +3,7 @@
 #include "../test.h"
 #include "perf_run.h"
 #include "source/perf/perf_address.h"
-#include "source/perf/perf_symbols.h"
+#include "source/perf/perf_host_symbols.h"
 
 #include <linux/hw_breakpoint.h>
 #include <signal.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From the name of a perf event to its configuration, and what this user may count. */
-#include "source/perf/perf_names.h"
+#include "source/perf/perf_host_names.h"
 
-#include "source/perf/perf_symbols.h"
+#include "source/perf/perf_host_symbols.h"
 #include "source/perf/perf_tracefs.h"
 
 #include <ctype.h>

@@ -3,7 +3,7 @@
 #include "source/perf/perf_breakpoint.h"
 #include "source/perf/perf_device.h"
 #include "source/perf/perf_host.h"
-#include "source/perf/perf_slots.h"
+#include "source/perf/perf_host_slots.h"
 
 #include <errno.h>
 #include <fcntl.h>

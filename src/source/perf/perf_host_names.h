@@ -3,8 +3,8 @@
  * Names of perf events: from what the user writes to a configuration, and what the kernel and the
  * user's rights say about it. Command side only.
  */
-#ifndef RETALLY_SOURCE_PERF_NAMES_H
-#define RETALLY_SOURCE_PERF_NAMES_H
+#ifndef RETALLY_SOURCE_PERF_HOST_NAMES_H
+#define RETALLY_SOURCE_PERF_HOST_NAMES_H
 
 #include "source/perf/perf_abi.h"
 

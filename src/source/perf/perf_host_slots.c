@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds the counters of a PMU by opening groups and running them. */
-#include "source/perf/perf_slots.h"
+#include "source/perf/perf_host_slots.h"
 
 #include <errno.h>
 #include <string.h>

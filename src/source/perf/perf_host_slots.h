@@ -7,8 +7,8 @@
  *
  * The kernel is a table of functions, so that tests can put machines in its place.
  */
-#ifndef RETALLY_SOURCE_PERF_SLOTS_H
-#define RETALLY_SOURCE_PERF_SLOTS_H
+#ifndef RETALLY_SOURCE_PERF_HOST_SLOTS_H
+#define RETALLY_SOURCE_PERF_HOST_SLOTS_H
 
 #include "source/perf/perf_abi.h"
 

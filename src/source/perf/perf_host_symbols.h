@@ -3,8 +3,8 @@
  * Symbols of a program and its libraries: where a function or a variable is, as a place in a file.
  * The program is never executed; its loader is asked for the list of libraries. Command side only.
  */
-#ifndef RETALLY_SOURCE_PERF_SYMBOLS_H
-#define RETALLY_SOURCE_PERF_SYMBOLS_H
+#ifndef RETALLY_SOURCE_PERF_HOST_SYMBOLS_H
+#define RETALLY_SOURCE_PERF_HOST_SYMBOLS_H
 
 #include "base/arena.h"
 #include "source/perf/perf_abi.h"

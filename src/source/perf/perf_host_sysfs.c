@@ -3,7 +3,7 @@
  * PMUs as sysfs describes them: events/ gives names for terms, format/ says which bits of config a
  * term fills (Documentation/ABI/testing/sysfs-bus-event_source-devices-format of the kernel).
  */
-#include "source/perf/perf_names.h"
+#include "source/perf/perf_host_names.h"
 
 #include <dirent.h>
 #include <errno.h>

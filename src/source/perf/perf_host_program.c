@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which file runs when a program is started, and which libraries its loader would map. */
 #include "base/vec.h"
-#include "source/perf/perf_symbols.h"
+#include "source/perf/perf_host_symbols.h"
 
 #include <errno.h>
 #include <fcntl.h>

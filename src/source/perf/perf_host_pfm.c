@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "source/perf/perf_names.h"
+#include "source/perf/perf_host_names.h"
 
 #if HAVE_PFM
 #include <dirent.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The events that the kernel knows by number on every machine (include/uapi/linux/perf_event.h). */
-#include "source/perf/perf_names.h"
+#include "source/perf/perf_host_names.h"
 
 #define HARDWARE(name, number, unit, help)                                          \
 	{                                                                           \

@@ -2,8 +2,8 @@
 /* What the machine and the user's rights allow, in sentences, for `retally doctor`. */
 #include "source/perf/perf_breakpoint.h"
 #include "source/perf/perf_host.h"
-#include "source/perf/perf_names.h"
-#include "source/perf/perf_slots.h"
+#include "source/perf/perf_host_names.h"
+#include "source/perf/perf_host_slots.h"
 #include "source/perf/perf_tracefs.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Looks symbols up in ELF files: .symtab where there is one, .dynsym otherwise, debug files as
  * well. */
-#include "source/perf/perf_symbols.h"
+#include "source/perf/perf_host_symbols.h"
 
 #include "base/vec.h"
 
