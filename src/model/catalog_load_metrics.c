@@ -105,6 +105,7 @@ struct needs { /* collects the counters of an expression */
 	const struct yaml_value *at;
 	VEC(uint32_t) counters;
 	const char *missing; /* the first counter that is not there */
+	const char *why;     /* what the source said about it, or NULL */
 	int rc;
 };
 
@@ -123,6 +124,9 @@ static void need(struct needs *n, const char *name)
 	} else if (n->rc) { /* not found, not permitted, not supported: not here */
 		n->rc = 0;
 		n->missing = arena_strdup(n->l->scratch, name);
+		/* "not found" says nothing new; "not permitted" comes with its cure */
+		if (*err.message && err.code != RC_NOT_FOUND)
+			n->why = arena_strdup(n->l->scratch, err.message);
 		if (!n->missing)
 			n->rc = no_memory(n->l);
 	} else if (!vec_push(&n->counters, index)) {
@@ -212,21 +216,28 @@ static const char *counter_hint(struct loader *l, const char *name, char hint_ou
 	return nearest_hint(&n, hint_out, 200);
 }
 
-static int missing_counter(struct loader *l, const struct yaml_value *v, const struct metric *m,
-			   const char *counter)
+static int missing_counter(struct needs *n, const struct yaml_value *v, const struct metric *m)
 {
 	struct catalog_skipped skipped = {m->id, m->name, NULL};
+	struct loader *l = n->l;
+	size_t length = strlen(n->missing);
 	char hint[200] = "";
 	uint32_t index;
 
+	/* a source names the counter itself as a rule: once is enough */
+	if (n->why && n->why[0] == '\'' && !strncmp(n->why + 1, n->missing, length) &&
+	    !strncmp(n->why + 1 + length, "': ", 3))
+		n->why += length + 4;
 	if (l->c->source || l->hints)
-		counter_hint(l, counter, hint);
+		counter_hint(l, n->missing, hint);
 	if (l->c->source)
 		return yaml_error(yaml_member(v, "expression"), l->d->name, l->err,
 				  "metric '%.80s': there is no counter '%.80s' on %s%s", m->name,
-				  counter, l->c->chip, hint);
-	skipped.reason = arena_printf(l->scratch, "needs '%s', which this machine cannot count%s",
-				      counter, hint);
+				  n->missing, l->c->chip, hint);
+	skipped.reason =
+		n->why ? arena_printf(l->scratch, "needs '%s': %s", n->missing, n->why)
+		       : arena_printf(l->scratch, "needs '%s', which this machine cannot count%s",
+				      n->missing, hint);
 	if (!skipped.reason)
 		return no_memory(l);
 	return catalog_add_skipped(l->c, &skipped, &index, l->err);
@@ -249,7 +260,7 @@ static int add_metric(struct loader *l, const struct yaml_value *v, struct metri
 	expr_names(parsed, found, &n);
 	rc = n.rc;
 	if (!rc && n.missing) {
-		rc = missing_counter(l, v, m, n.missing);
+		rc = missing_counter(&n, v, m);
 	} else if (!rc) {
 		sort_needs(&n);
 		m->expression = expanded;
