@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -65,18 +67,23 @@ static int program_search(const char *name, char **path_out)
 
 static void program_examine(struct program *p, const struct stat *st)
 {
-	bool root = geteuid() == 0;
+	bool root = geteuid() == 0, gains;
+	struct statvfs fs;
 	unsigned char capability[sizeof(struct vfs_ns_cap_data)];
 
-	if ((st->st_mode & S_ISUID) && st->st_uid != geteuid())
+	/* Where nothing can be gained by an exec, nothing is taken away either. */
+	gains = prctl(PR_GET_NO_NEW_PRIVS, 0L, 0L, 0L, 0L) != 1 &&
+		(statvfs(p->path, &fs) || !(fs.f_flag & ST_NOSUID));
+	if (gains && (st->st_mode & S_ISUID) && st->st_uid != geteuid())
 		snprintf(p->cannot_count, sizeof(p->cannot_count),
 			 "'%s' is set-user-id: the kernel removes the counters when it starts",
 			 p->argv[0]);
-	else if ((st->st_mode & S_ISGID) && (st->st_mode & S_IXGRP) && st->st_gid != getegid())
+	else if (gains && (st->st_mode & S_ISGID) && (st->st_mode & S_IXGRP) &&
+		 st->st_gid != getegid())
 		snprintf(p->cannot_count, sizeof(p->cannot_count),
 			 "'%s' is set-group-id: the kernel removes the counters when it starts",
 			 p->argv[0]);
-	else if (!root &&
+	else if (gains && !root &&
 		 getxattr(p->path, "security.capability", capability, sizeof(capability)) > 0)
 		snprintf(p->cannot_count, sizeof(p->cannot_count),
 			 "'%s' has file capabilities: the kernel removes the counters when it "

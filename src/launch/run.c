@@ -57,8 +57,8 @@ struct run {
 
 /* ---- preparation ---- */
 
-/* A descriptor of ours must never become the program's standard stream because that one was closed.
- */
+/* A descriptor of ours, or of the caller's later on, must never be taken for a standard stream
+ * because that one was closed. The placeholders stay. */
 static void run_guard_streams(struct run_process *p)
 {
 	for (int i = 0; i < 3; i++) {
@@ -98,9 +98,6 @@ static void run_give_back_signals(struct run_process *p)
 	prctl(PR_SET_CHILD_SUBREAPER, (long)p->subreaper, 0L, 0L, 0L);
 	sigaction(SIGCHLD, &p->on_child, NULL);
 	sigprocmask(SIG_SETMASK, &p->mask, NULL);
-	for (int i = 0; i < 3; i++)
-		if (p->closed[i])
-			close(i);
 }
 
 static int run_check_passes(const struct run_options *o, const struct plan *plan, struct error *err)
@@ -373,13 +370,13 @@ int run_program(const struct run_options *options, const struct plan *plan,
 	run_describe_options(options, given, sizeof(given));
 	rc = run_check_passes(options, plan, err);
 	if (rc)
-		goto out_streams;
+		goto out;
 	rc = program_find(&program, options->argv, err);
 	if (rc) {
 		outcome->exit_status = rc == RC_NOT_FOUND    ? RUN_STATUS_NOT_FOUND
 				       : rc == RC_PERMISSION ? RUN_STATUS_CANNOT_EXECUTE
 							     : RUN_STATUS_FAILED;
-		goto out_streams;
+		goto out;
 	}
 	rc = directory_open(&directory,
 			    &(struct directory_request){
@@ -394,17 +391,17 @@ int run_program(const struct run_options *options, const struct plan *plan,
 			    },
 			    err);
 	if (rc)
-		goto out_streams;
+		goto out;
 	outcome->directory = strdup(directory.path);
 	rc = run_create_spool(&spool, &directory, plan, &identity, outcome, err);
 	if (rc)
-		goto out_streams;
+		goto out;
 	have_spool = true;
 	outcome->passes_wanted = options->pass ? 1 : plan->n_passes;
 	passes = calloc(outcome->passes_wanted, sizeof(*passes));
 	if (!passes) {
 		rc = error_set(err, RC_NO_MEMORY, "out of memory");
-		goto out_streams;
+		goto out;
 	}
 	for (uint32_t i = 0; i < outcome->passes_wanted; i++)
 		passes[i] = options->pass ? options->pass : i + 1;
@@ -427,11 +424,6 @@ int run_program(const struct run_options *options, const struct plan *plan,
 		rc = run_supervised(&r, &job, err);
 	}
 	run_give_back_signals(&r.process);
-	goto out;
-out_streams:
-	for (int i = 0; i < 3; i++)
-		if (r.process.closed[i])
-			close(i);
 out:
 	if (have_spool)
 		spool_abandon(&spool); /* the supervisor closed it */

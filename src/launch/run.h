@@ -16,7 +16,8 @@
  * /dev/null), write to DIR/output/LAUNCH/pass-K.stdout and .stderr, and have a time limit.
  *
  * Not thread-safe: signal mask, child reaping and PR_SET_CHILD_SUBREAPER belong to the whole
- * process; all are put back before the return. The caller must have no other children.
+ * process; all are put back before the return. Standard descriptors that were closed are /dev/null
+ * afterwards. Children that the caller had before are left alone.
  */
 #ifndef RETALLY_LAUNCH_RUN_H
 #define RETALLY_LAUNCH_RUN_H

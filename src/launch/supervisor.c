@@ -2,6 +2,7 @@
 /* The passes of a launch, one after the other. */
 #include "launch/supervisor.h"
 
+#include "base/hash.h"
 #include "launch/channel.h"
 #include "launch/leftovers.h"
 #include "launch/pass.h"
@@ -21,16 +22,24 @@ void supervisor_find(struct supervisor *s, enum run_finding_kind kind, uint32_t 
 {
 	struct channel_message m = {.type = CHANNEL_FINDING, .pass = pass, .a = (int32_t)kind};
 	enum spool_note_kind note = SPOOL_NOTE_FINDING;
+	bool repeated = false;
 	va_list ap;
 
 	va_start(ap, fmt);
 	vsnprintf(m.text, sizeof(m.text), fmt, ap);
 	va_end(ap);
-	channel_send(s->job->channel, &m);
-	if (kind == RUN_FINDING_DISABLED)
+	if (kind == RUN_FINDING_DISABLED) {
 		note = SPOOL_NOTE_DISABLED;
-	else if (kind == RUN_FINDING_NOT_COUNTED)
+	} else if (kind == RUN_FINDING_NOT_COUNTED) {
+		/* The same in every pass: said once, recorded each time. */
+		uint64_t hash = hash64(m.text, strlen(m.text));
+
+		repeated = s->declined == hash;
+		s->declined = hash;
 		note = SPOOL_NOTE_DECLINED;
+	}
+	if (!repeated)
+		channel_send(s->job->channel, &m);
 	record_note(&s->record, pass, note, m.text);
 }
 
@@ -126,6 +135,8 @@ static void supervisor_record(struct supervisor *s, struct progress *progress, u
 		/* Killed by us because of a second Ctrl-C: that is what it died of. */
 		if (r->cut_short && s->stop_signal)
 			progress->signal = s->stop_signal;
+		if (progress->signal)
+			progress->exit_status = 128 + progress->signal;
 	}
 }
 
@@ -281,8 +292,10 @@ void supervisor_run(const struct supervisor_job *job)
 		supervisor_find(&s, RUN_FINDING_DISABLED, 0, "%.400s", err.message);
 	end.a = progress.exit_status;
 	end.b = progress.signal;
-	if (s.stop_outside && !progress.failed)
+	if (s.stop_outside && !progress.failed) {
 		end.b = s.stop_signal;
+		end.a = 128 + s.stop_signal;
+	}
 	end.flags = s.interrupts ? CHANNEL_END_INTERRUPTED : 0;
 	channel_send(job->channel, &end);
 out:

@@ -47,6 +47,7 @@ struct supervisor {
 	bool given_away;     /* our copies of the program's streams were dropped */
 	bool no_aslr_failed; /* refused; the passes go on without */
 	int interrupts;      /* signals so far that end a run */
+	uint64_t declined;   /* hash of the last RUN_FINDING_NOT_COUNTED that the caller was told */
 	int stop_signal;     /* the first of them */
 	bool stop_outside;   /* it came while no program was running */
 	uint64_t first_wall_ns;
