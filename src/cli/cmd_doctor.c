@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* retally doctor: what this machine can count, what stands in the way, and who can change it. */
+#include "base/elf_probe.h"
+#include "cli/command.h"
+#include "cli/options.h"
+#include "cli/setup.h"
+#include "launch/program.h"
+#include "source/perf/perf_host.h"
+
+#include <stdio.h>
+
+static void doctor_line(bool works, const char *what, const char *explain)
+{
+	printf("%s  %-22s %s\n", works ? "ok  " : "no  ", what, explain);
+}
+
+static int doctor_machine(struct error *err)
+{
+	struct arena arena = {0};
+	struct perf_finding *findings;
+	struct cuda_api api;
+	struct error why = {0};
+	size_t n;
+	int rc = perf_host_examine(&arena, &findings, &n, err);
+
+	for (size_t i = 0; !rc && i < n; i++)
+		doctor_line(findings[i].works, findings[i].what, findings[i].explain);
+	arena_release(&arena);
+	if (rc)
+		return rc;
+	if (cuda_api_open(&api, &why))
+		doctor_line(false, "CUPTI (planning)", why.message);
+	else
+		doctor_line(true, "CUPTI (planning)", api.path);
+	doctor_line(true, "chips and metrics in", setup_data_dir());
+	return 0;
+}
+
+static int doctor_program(char *const *argv, struct error *err)
+{
+	struct program p = {.fd = -1};
+	char reason[256];
+	int rc = program_find(&p, argv, err);
+
+	if (rc)
+		return rc;
+	doctor_line(!p.cannot_count[0], "counting it", p.cannot_count[0] ? p.cannot_count : p.path);
+	if (elf_can_preload(p.path, reason, sizeof(reason)))
+		doctor_line(true, "loading libretally", "works: LD_PRELOAD reaches it");
+	else
+		doctor_line(false, "loading libretally", reason);
+	program_release(&p);
+	return 0;
+}
+
+int cmd_doctor(int argc, char **argv)
+{
+	struct options o;
+	struct error err = {0};
+	int rc;
+
+	if (options_parse(&o, COMMAND_DOCTOR, argc, argv, &err))
+		return command_fail(EXIT_USAGE, &err);
+	if (o.help) {
+		puts("usage: retally doctor [PROGRAM]\n");
+		options_print_help(stdout, COMMAND_DOCTOR);
+		options_release(&o);
+		return EXIT_FINE;
+	}
+	rc = doctor_machine(&err);
+	if (!rc && o.argc)
+		rc = doctor_program(o.argv, &err);
+	options_release(&o);
+	return rc ? command_fail(EXIT_USAGE, &err) : EXIT_FINE;
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* retally run: plan, prove that every pass schedules, run the program once per pass, sum up. */
+#include "base/str.h"
+#include "cli/command.h"
+#include "cli/options.h"
+#include "cli/plan_print.h"
+#include "cli/setup.h"
+#include "launch/program.h"
+#include "launch/run.h"
+#include "report/summary.h"
+#include "source/perf/perf_host.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static void show_progress(void *data, uint32_t pass, uint32_t position, uint32_t n, double elapsed)
+{
+	bool *shown = data;
+
+	/* Nothing for the first half second: most programs are over by then. */
+	if (elapsed < 0.5 && position == 1)
+		return;
+	fprintf(stderr, "\r\033[Kretally: pass %u (%u of %u) %.0f s", pass, position, n, elapsed);
+	fflush(stderr);
+	*shown = true;
+}
+
+static int run_check_mode(const struct options *o, struct error *err)
+{
+	if (!o->replay || !strcmp(o->replay, "auto") || !strcmp(o->replay, "application"))
+		return 0;
+	return error_set(err, RC_INVALID,
+			 "--replay: '%s' is not a mode for this source; auto and application are",
+			 o->replay);
+}
+
+static int run_prepare(struct setup *s, const struct options *o, char *program, struct error *err)
+{
+	struct str text = STR_INIT;
+	int rc = setup_catalog(s, o, program, err);
+
+	if (!rc)
+		rc = setup_plan(s, o, err);
+	if (!rc)
+		rc = plan_encode(&s->plan, &text, err);
+	str_release(&text);
+	if (!rc)
+		rc = perf_host_prove(&s->plan, err);
+	return rc;
+}
+
+/* What happened, on stderr: the findings of the launch, then the summary of what is stored. Returns
+ * whether everything wanted was collected. */
+static bool run_sum_up(const struct options *o, const struct run_outcome *outcome)
+{
+	struct error err = {0};
+	bool complete = false;
+
+	for (size_t i = 0; i < outcome->findings.n; i++) {
+		const struct run_finding *f = &outcome->findings.items[i];
+
+		if (f->pass)
+			fprintf(stderr, "retally: pass %u: %s\n", f->pass, f->text);
+		else
+			fprintf(stderr, "retally: %s\n", f->text);
+	}
+	if (outcome->directory &&
+	    summary_write(outcome->directory, o->quiet ? NULL : stderr, &complete, &err)) {
+		command_fail(0, &err);
+		return false;
+	}
+	return complete;
+}
+
+static int run_execute(struct setup *s, const struct options *o, int *signal_out)
+{
+	bool progress_shown = false;
+	struct run_options ro = {
+		.argv = o->argv,
+		.output = o->output,
+		.pass = o->pass,
+		.of_total = o->of_total,
+		.no_aslr = o->no_aslr,
+		.chdir_per_pass = o->chdir_per_pass,
+		.keep_going = o->keep_going,
+		.pass_timeout = o->pass_timeout,
+		.progress = isatty(STDERR_FILENO) && !o->quiet ? show_progress : NULL,
+		.progress_data = &progress_shown,
+	};
+	struct run_outcome outcome;
+	struct error err = {0};
+	bool complete;
+	int status, rc;
+
+	rc = run_program(&ro, &s->plan, &outcome, &err);
+	if (progress_shown)
+		fputs("\r\033[K", stderr);
+	status = outcome.exit_status;
+	*signal_out = rc ? 0 : outcome.signal;
+	if (rc)
+		command_fail(status, &err);
+	if (!rc || outcome.started) {
+		complete = run_sum_up(o, &outcome);
+		if (o->strict && !complete && !status && !outcome.signal) {
+			fputs("retally: error: not everything wanted was collected (--strict)\n",
+			      stderr);
+			status = EXIT_RETALLY_FAILED;
+		}
+	}
+	run_outcome_release(&outcome);
+	return status;
+}
+
+static int run_status_of(int rc)
+{
+	return rc == RC_NOT_FOUND    ? EXIT_PROGRAM_NOT_FOUND
+	       : rc == RC_PERMISSION ? EXIT_CANNOT_EXECUTE
+				     : EXIT_RETALLY_FAILED;
+}
+
+int cmd_run(int argc, char **argv)
+{
+	struct options o;
+	struct setup s = {0};
+	struct error err = {0};
+	struct program program = {.fd = -1};
+	int status, signal = 0, rc;
+
+	if (options_parse(&o, COMMAND_RUN, argc, argv, &err))
+		return command_fail(EXIT_RETALLY_FAILED, &err);
+	if (o.help) {
+		puts("usage: retally run [selection] [options] [--] PROGRAM [ARGUMENT...]\n");
+		options_print_help(stdout, COMMAND_RUN);
+		options_release(&o);
+		return EXIT_FINE;
+	}
+	if (!o.argc) {
+		error_set(&err, RC_INVALID,
+			  "run: which program? usage: retally run [options] -- PROGRAM");
+		status = command_fail(EXIT_RETALLY_FAILED, &err);
+	} else if ((rc = program_find(&program, o.argv, &err))) {
+		status = command_fail(run_status_of(rc), &err);
+	} else if (run_check_mode(&o, &err) || run_prepare(&s, &o, program.path, &err)) {
+		status = command_fail(EXIT_RETALLY_FAILED, &err);
+	} else {
+		status = run_execute(&s, &o, &signal);
+	}
+	setup_release(&s);
+	options_release(&o);
+	program_release(&program);
+	if (signal)
+		run_die_of_signal(signal);
+	return status;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The command: picks the sub-command. */
+#include "config.h"
+
+#include "cli/command.h"
+#include "cli/options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct command {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *help;
+};
+
+static const struct command commands[] = {
+	{"run", cmd_run, "run a program once per pass and collect its counters"},
+	{"plan", cmd_plan, "how many passes a selection needs, and what forces them"},
+	{"doctor", cmd_doctor, "what this machine can count, and what to change where it cannot"},
+};
+
+/* Known names of other tools' commands, or of ones that people try first. */
+static const char *const hints[][2] = {
+	{"profile", "retally run"},    {"record", "retally run"},  {"stat", "retally run"},
+	{"analyze", "retally report"}, {"show", "retally report"},
+};
+
+int command_fail(int status, const struct error *err)
+{
+	fprintf(stderr, "retally: error: %s\n", err->message);
+	return status;
+}
+
+static void print_help(FILE *out)
+{
+	fputs("retally collects more hardware counters than the hardware has slots for,\n"
+	      "by running the same work once per pass.\n\n"
+	      "  retally run [selection] [options] [--] PROGRAM [ARGUMENT...]\n"
+	      "  retally plan [selection] [--chip NAME] [--] [PROGRAM]\n"
+	      "  retally list sources|chips|counters|metrics|sets\n"
+	      "  retally report [DIR]\n"
+	      "  retally doctor [PROGRAM]\n\n",
+	      out);
+	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
+		fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].help);
+	fputs("\n`retally COMMAND --help` lists its options.\n", out);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 2) {
+		print_help(stderr);
+		return EXIT_USAGE;
+	}
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
+		print_help(stdout);
+		return EXIT_FINE;
+	}
+	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
+		puts("retally " RETALLY_VERSION);
+		return EXIT_FINE;
+	}
+	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
+		if (!strcmp(argv[1], commands[i].name))
+			return commands[i].run(argc - 1, argv + 1);
+	for (size_t i = 0; i < sizeof(hints) / sizeof(*hints); i++)
+		if (!strcmp(argv[1], hints[i][0])) {
+			fprintf(stderr, "retally: error: there is no command '%s'; use `%s`\n",
+				argv[1], hints[i][1]);
+			return EXIT_USAGE;
+		}
+	fprintf(stderr, "retally: error: there is no command '%s'; see `retally --help`\n",
+		argv[1]);
+	return EXIT_USAGE;
+}

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The option table and its parser. */
+#include "cli/options.h"
+
+#include "base/str.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum option_kind {
+	OPTION_FLAG,      /* bool at offset */
+	OPTION_STRING,    /* const char * at offset */
+	OPTION_SELECTION, /* appended to selection, letter in `extra` */
+	OPTION_FILES,
+	OPTION_PASS,
+	OPTION_NODES,
+	OPTION_FACTOR,
+	OPTION_FORMAT,
+	OPTION_REFUSED, /* `help` is the sentence */
+};
+
+struct option_def {
+	char letter; /* 0: none */
+	const char *name;
+	const char *argument; /* NULL: takes none */
+	unsigned commands;
+	enum option_kind kind;
+	size_t offset;
+	char extra;
+	const char *help;
+};
+
+#define ALL       (COMMAND_RUN | COMMAND_PLAN | COMMAND_LIST | COMMAND_REPORT | COMMAND_DOCTOR)
+#define SELECTING (COMMAND_RUN | COMMAND_PLAN)
+#define PRINTING  (COMMAND_LIST | COMMAND_REPORT)
+#define AT(field) offsetof(struct options, field)
+
+/* clang-format off */
+static const struct option_def table[] = {
+	{'m', "metrics", "LIST", SELECTING | COMMAND_REPORT, OPTION_SELECTION, 0, 'm',
+	 "metrics by name, id or glob, comma-separated"},
+	{'e', "counters", "LIST", SELECTING | COMMAND_REPORT, OPTION_SELECTION, 0, 'e',
+	 "counters: cycles, page-faults, bp:FUNCTION, mem:VARIABLE:w, pmu/event/, rNNN ..."},
+	{0, "set", "NAME", SELECTING | COMMAND_REPORT, OPTION_SELECTION, 0, 's',
+	 "a named set of metrics (see `retally list sets`); 'default' when nothing is selected"},
+	{0, "metrics-file", "FILE", SELECTING | COMMAND_LIST, OPTION_FILES, 0, 0,
+	 "read more metrics from a YAML file"},
+	{0, "chip", "NAME", COMMAND_PLAN | COMMAND_LIST, OPTION_STRING, AT(chip), 0,
+	 "another chip than this machine's (see `retally list chips`)"},
+	{0, "source", "NAME", SELECTING | COMMAND_LIST, OPTION_STRING, AT(source), 0,
+	 "where counts come from (see `retally list sources`)"},
+	{0, "count", NULL, COMMAND_PLAN, OPTION_FLAG, AT(count), 0, "print the number of passes only"},
+	{0, "json", NULL, COMMAND_PLAN | PRINTING, OPTION_FLAG, AT(json), 0, "the same as JSON"},
+	{0, "explain", "NAME", COMMAND_PLAN, OPTION_STRING, AT(explain), 0,
+	 "why a pass (its number) exists, or where a metric's counters are"},
+	{0, "diff", NULL, COMMAND_PLAN, OPTION_FLAG, AT(diff), 0,
+	 "compare two plan files: retally plan --diff A B"},
+	{0, "no-anchors", NULL, SELECTING, OPTION_FLAG, AT(no_anchors), 0,
+	 "do not put anchor counters into every pass"},
+	{0, "max-nodes", "N", SELECTING, OPTION_NODES, 0, 0, "search nodes the planner may spend"},
+	{0, "pass", "K[/P]", COMMAND_RUN, OPTION_PASS, 0, 0,
+	 "run pass K only; with /P fail unless the plan has P passes"},
+	{'o', "output", "DIR", COMMAND_RUN, OPTION_STRING, AT(output), 0,
+	 "run directory (default PROGRAM.retally); %h host, %p pid, %r rank, %q{VAR}"},
+	{0, "replay", "MODE", COMMAND_RUN, OPTION_STRING, AT(replay), 0,
+	 "auto (default) or application: the whole program once per pass"},
+	{0, "no-aslr", NULL, COMMAND_RUN, OPTION_FLAG, AT(no_aslr), 0,
+	 "the same addresses in every pass"},
+	{0, "chdir-per-pass", NULL, COMMAND_RUN, OPTION_FLAG, AT(chdir_per_pass), 0,
+	 "later passes run in directories of their own below DIR"},
+	{0, "keep-going", NULL, COMMAND_RUN, OPTION_FLAG, AT(keep_going), 0,
+	 "run the remaining passes after one failed"},
+	{0, "pass-timeout", "FACTOR", COMMAND_RUN, OPTION_FACTOR, 0, 0,
+	 "end a later pass after FACTOR times the time of pass 1 and 10 s (default 10)"},
+	{0, "strict", NULL, COMMAND_RUN, OPTION_FLAG, AT(strict), 0,
+	 "exit 125 if anything wanted was not collected"},
+	{'q', "quiet", NULL, COMMAND_RUN, OPTION_FLAG, AT(quiet), 0, "no summary at the end"},
+	{'k', "kernel", "PATTERN", PRINTING, OPTION_STRING, AT(kernel), 0,
+	 "names only that match: word = substring; regex: glob: exact: ! before excludes"},
+	{0, "by", "WHAT", COMMAND_REPORT, OPTION_STRING, AT(by), 0,
+	 "kernel (default), dispatch, pass or rank"},
+	{0, "format", "FORMAT", PRINTING, OPTION_FORMAT, 0, 0, "table (default), csv or json"},
+	{0, "units", "HOW", COMMAND_REPORT, OPTION_STRING, AT(units), 0,
+	 "auto (default) or base: plain numbers"},
+	{0, "ratio", "HOW", COMMAND_REPORT, OPTION_STRING, AT(ratio), 0,
+	 "over several dispatches: sums (default) or mean"},
+	{'h', "help", NULL, ALL, OPTION_FLAG, AT(help), 0, "this help"},
+	/* Not offered. */
+	{'a', "all-cpus", NULL, COMMAND_RUN, OPTION_REFUSED, 0, 0,
+	 "retally counts programs, not whole machines; use `perf stat -a`"},
+	{'I', "interval-print", "MS", COMMAND_RUN, OPTION_REFUSED, 0, 0,
+	 "retally does not print intervals; use `perf stat -I`"},
+	{0, "pc-sampling", NULL, COMMAND_RUN, OPTION_REFUSED, 0, 0,
+	 "retally does not sample program counters; use `perf record`, `ncu` or `rocprofv3`"},
+	{0, "source-view", NULL, COMMAND_REPORT, OPTION_REFUSED, 0, 0,
+	 "retally has no source view; use `perf annotate` or `ncu --page source`"},
+};
+/* clang-format on */
+#define TABLE_SIZE (sizeof(table) / sizeof(*table))
+
+static int option_pass(struct options *o, const char *text, struct error *err)
+{
+	char *end;
+	unsigned long k, p = 0;
+
+	errno = 0;
+	k = strtoul(text, &end, 10);
+	if (*text >= '0' && *text <= '9' && *end == '/' && end[1] >= '0' && end[1] <= '9') {
+		p = strtoul(end + 1, &end, 10);
+		if (!p)
+			k = 0;
+	}
+	if (errno || *text < '0' || *text > '9' || *end || !k || k > UINT_MAX || p > UINT_MAX)
+		return error_set(err, RC_INVALID,
+				 "--pass: '%s' is not a pass number K or K/P; passes start at 1",
+				 text);
+	if (p && k > p)
+		return error_set(err, RC_INVALID, "--pass: there is no pass %lu of %lu", k, p);
+	o->pass = (uint32_t)k;
+	o->of_total = (uint32_t)p;
+	return 0;
+}
+
+static int option_format(struct options *o, const char *text, struct error *err)
+{
+	static const char *const names[] = {"table", "csv", "json"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!strcmp(text, names[i])) {
+			o->format = (enum output_format)i;
+			return 0;
+		}
+	return error_set(err, RC_INVALID, "--format: '%s' is not table, csv or json", text);
+}
+
+static int option_apply(struct options *o, const struct option_def *d, const char *text,
+			struct error *err)
+{
+	char *end = NULL;
+	bool pushed = true;
+
+	switch (d->kind) {
+	case OPTION_FLAG:
+		*(bool *)(void *)((char *)o + d->offset) = true;
+		return 0;
+	case OPTION_STRING:
+		*(const char **)(void *)((char *)o + d->offset) = text;
+		return 0;
+	case OPTION_SELECTION:
+		pushed = vec_push(&o->selection,
+				  ((struct option_selection){.kind = d->extra, .text = text}));
+		break;
+	case OPTION_FILES:
+		pushed = vec_push(&o->metrics_files, text);
+		break;
+	case OPTION_PASS:
+		return option_pass(o, text, err);
+	case OPTION_NODES:
+		errno = 0;
+		o->max_nodes = strtoull(text, &end, 10);
+		if (errno || *end || *text < '0' || *text > '9' || !o->max_nodes)
+			return error_set(err, RC_INVALID,
+					 "--max-nodes: '%s' is not a number above 0", text);
+		return 0;
+	case OPTION_FACTOR:
+		o->pass_timeout = strtod(text, &end);
+		if (end == text || *end || !(o->pass_timeout >= 1 && o->pass_timeout <= 1e6))
+			return error_set(err, RC_INVALID,
+					 "--pass-timeout: '%s' is not a factor from 1 to 1000000",
+					 text);
+		return 0;
+	case OPTION_FORMAT:
+		return option_format(o, text, err);
+	case OPTION_REFUSED:
+		return error_set(err, RC_INVALID, "--%s: %s", d->name, d->help);
+	}
+	return pushed ? 0 : error_set(err, RC_NO_MEMORY, "out of memory");
+}
+
+static const struct option_def *option_by_letter(unsigned command, int letter)
+{
+	for (size_t i = 0; i < TABLE_SIZE; i++)
+		if (table[i].letter == letter && (table[i].commands & command))
+			return &table[i];
+	return NULL;
+}
+
+/* Getopt's own messages name a program, not a reason; so it is told to be quiet. */
+static int option_complain(unsigned command, int code, char **argv, int at, struct error *err)
+{
+	const char *word = at > 0 ? argv[at] : "";
+	const struct option_def *d = NULL;
+
+	if (code == ':')
+		return error_set(err, RC_INVALID, "option '%s' needs a value", word);
+	if (word[0] == '-' && word[1] == '-')
+		for (size_t i = 0; i < TABLE_SIZE && !d; i++)
+			if (!strncmp(table[i].name, word + 2, strcspn(word + 2, "=")) &&
+			    strlen(table[i].name) == strcspn(word + 2, "="))
+				d = &table[i];
+	if (d && !(d->commands & command))
+		return error_set(err, RC_INVALID, "option '%s' does not belong to this command",
+				 word);
+	if (d && !d->argument)
+		return error_set(err, RC_INVALID, "option '--%s' takes no value", d->name);
+	if (word[0] == '-' && word[1] != '-' && optopt)
+		return error_set(err, RC_INVALID, "unknown option '-%c'; see --help", optopt);
+	return error_set(err, RC_INVALID, "unknown option '%s'; see --help", word);
+}
+
+int options_parse(struct options *o, unsigned command, int argc, char **argv, struct error *err)
+{
+	struct option longs[TABLE_SIZE + 1];
+	/* What follows the program is the program's; the other commands take options anywhere. */
+	bool ends_at_word = command & SELECTING;
+	char shorts[2 * TABLE_SIZE + 4] = "+:";
+	size_t n = 0, s = 2;
+	int c, at = 0, which, rc;
+
+	*o = (struct options){0};
+	memset(longs, 0, sizeof(longs));
+	for (size_t i = 0; i < TABLE_SIZE; i++) {
+		if (!(table[i].commands & command))
+			continue;
+		longs[n].name = table[i].name;
+		longs[n].has_arg = table[i].argument ? required_argument : no_argument;
+		longs[n++].val = 256 + (int)i;
+		if (table[i].letter) {
+			shorts[s++] = table[i].letter;
+			if (table[i].argument)
+				shorts[s++] = ':';
+		}
+	}
+	shorts[s] = '\0';
+	opterr = 0;
+	optind = 0; /* glibc: start afresh */
+	for (;;) {
+		const struct option_def *d;
+
+		at = optind ? optind : 1;
+		c = getopt_long(argc, argv, ends_at_word ? shorts : shorts + 1, longs, &which);
+		if (c == -1)
+			break;
+		if (c == '?' || c == ':') {
+			rc = option_complain(command, c, argv, at < argc ? at : argc - 1, err);
+			options_release(o);
+			return rc;
+		}
+		d = c >= 256 ? &table[c - 256] : option_by_letter(command, c);
+		rc = option_apply(o, d, optarg, err);
+		if (rc) {
+			options_release(o);
+			return rc;
+		}
+	}
+	if (o->json)
+		o->format = FORMAT_JSON;
+	o->argc = argc - optind;
+	o->argv = argv + optind;
+	return 0;
+}
+
+void options_release(struct options *o)
+{
+	vec_release(&o->selection);
+	vec_release(&o->metrics_files);
+}
+
+void options_print_help(FILE *out, unsigned command)
+{
+	for (size_t i = 0; i < TABLE_SIZE; i++) {
+		const struct option_def *d = &table[i];
+		char left[64];
+
+		if (!(d->commands & command) || d->kind == OPTION_REFUSED)
+			continue;
+		snprintf(left, sizeof(left), "%c%c%s --%s%s%s", d->letter ? '-' : ' ',
+			 d->letter ? d->letter : ' ', d->letter ? "," : " ", d->name,
+			 d->argument ? " " : "", d->argument ? d->argument : "");
+		fprintf(out, "  %-28s %s\n", left, d->help);
+	}
+}
+
+static int compare_selection(const void *a, const void *b)
+{
+	const struct option_selection *x = a, *y = b;
+
+	return x->kind != y->kind ? x->kind - y->kind : strcmp(x->text, y->text);
+}
+
+char *options_selection_text(const struct options *o)
+{
+	struct str s = STR_INIT;
+	struct option_selection *sorted;
+	size_t n = o->selection.n;
+
+	if (!n) {
+		str_add(&s, "--set default");
+		return str_take(&s);
+	}
+	sorted = malloc(n * sizeof(*sorted));
+	if (!sorted)
+		return NULL;
+	memcpy(sorted, o->selection.items, n * sizeof(*sorted));
+	qsort(sorted, n, sizeof(*sorted), compare_selection);
+	for (size_t i = 0; i < n; i++)
+		str_addf(&s, "%s%s %s", i ? " " : "",
+			 sorted[i].kind == 's'   ? "--set"
+			 : sorted[i].kind == 'm' ? "-m"
+						 : "-e",
+			 sorted[i].text);
+	free(sorted);
+	return str_take(&s);
+}

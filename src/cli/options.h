@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One table of options for every command: it drives parsing, `--help`, and the generated option
+ * lists. An option belongs to the commands in its mask. Strings point into argv and live as long as
+ * it does.
+ */
+#ifndef RETALLY_CLI_OPTIONS_H
+#define RETALLY_CLI_OPTIONS_H
+
+#include "base/error.h"
+#include "base/vec.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum command_mask {
+	COMMAND_RUN = 1 << 0,
+	COMMAND_PLAN = 1 << 1,
+	COMMAND_LIST = 1 << 2,
+	COMMAND_REPORT = 1 << 3,
+	COMMAND_DOCTOR = 1 << 4,
+};
+
+enum output_format {
+	FORMAT_TABLE,
+	FORMAT_CSV,
+	FORMAT_JSON
+};
+
+/* A selection option as given: they are applied in this order, though the result does not depend on
+ * it. */
+struct option_selection {
+	char kind; /* 'm' metrics, 'e' counters, 's' set */
+	const char *text;
+};
+
+struct options {
+	VEC(struct option_selection) selection;
+	VEC(const char *) metrics_files;
+	const char *source;
+	const char *chip;
+	const char *output; /* -o */
+	const char *kernel; /* -k */
+	const char *explain;
+	const char *replay;
+	const char *by;
+	const char *ratio;
+	const char *units;
+	const char *log;
+	uint32_t pass;       /* 0: all */
+	uint32_t of_total;   /* P of --pass K/P, 0 when not given */
+	uint64_t max_nodes;  /* 0: default */
+	double pass_timeout; /* multiple of pass 1's time, 0: default */
+	enum output_format format;
+	bool count, json, diff, no_anchors;
+	bool no_aslr, chdir_per_pass, keep_going, strict, quiet;
+	bool help;
+	/* What follows the options. */
+	int argc;
+	char **argv;
+};
+
+/* Parses argv[1..] of one command (argv[0] is its name). RC_INVALID with one sentence; a name from
+ * another tool that retally does not offer is answered with the better tool. */
+int options_parse(struct options *o, unsigned command, int argc, char **argv, struct error *err);
+void options_release(struct options *o);
+/* The option list of a command, one line each. */
+void options_print_help(FILE *out, unsigned command);
+/* Canonical text of the selection, for the plan file: "-m ipc -e cycles --set default". */
+char *options_selection_text(const struct options *o);
+
+#endif
