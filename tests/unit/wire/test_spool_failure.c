@@ -88,7 +88,7 @@ static void test_file_size_limit(void **state)
 
 static void child_full_disk(void)
 {
-	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	if (unshare(CLONE_NEWNS) || mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) ||
 	    mount("none", fixture_dir, "tmpfs", 0, "size=512k"))
 		_exit(CHILD_SKIP);
 	child_check(child_fill() > 3900);
