@@ -67,8 +67,8 @@ static bool start_is_preloaded(void)
 	return l.our_place >= 0 && l.our_place < l.libc_place;
 }
 
-/* A launcher's own processes stand aside, so that a library set for `mpirun ./app` acts in the
- * ranks. */
+/* A launcher's own processes (and the command, which counts from outside) stand aside, so that a
+ * library set for `mpirun ./app` acts in the ranks. */
 static bool start_is_launcher(const char *name)
 {
 	static const char *const names[] = {"mpirun",
@@ -93,7 +93,8 @@ static bool start_is_launcher(const char *name)
 					    "jsrun",
 					    "ibrun",
 					    "flux",
-					    "palsrun"};
+					    "palsrun",
+					    "retally"};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (!strcmp(name, names[i]))
@@ -251,7 +252,7 @@ static int start_first(char *const *envp, const char *plan_path, const char *nam
 		       struct error *err)
 {
 	static struct session_paths paths;
-	char directory[sizeof(paths.directory)], hash[HASH_TEXT_SIZE];
+	char directory[sizeof(paths.directory)];
 	struct identity here = {0}, identity = {0};
 	struct plan plan = {0};
 	char **argv, **envp_new;
@@ -262,8 +263,6 @@ static int start_first(char *const *envp, const char *plan_path, const char *nam
 	if (rc)
 		return error_prefix(err, "RETALLY_PLAN");
 	rc = start_choose_pass(&s, envp, &plan, err);
-	memcpy(hash, plan.hash, sizeof(hash));
-	plan_release(&plan);
 	if (rc)
 		return rc;
 	identity_read(&here);
@@ -276,7 +275,8 @@ static int start_first(char *const *envp, const char *plan_path, const char *nam
 	if (rc)
 		return rc;
 	argv = start_read_list("cmdline", 0, err);
-	if (argv && session_check_collection(&paths, hash, argv, err))
+	if (argv && (session_check_collection(&paths, plan.hash, argv, err) ||
+		     session_describe(&paths, &plan, argv, here.host, err)))
 		return err->code;
 	envp_new = argv ? start_make_environment(&s, directory, err) : NULL;
 	if (!envp_new)

@@ -201,7 +201,7 @@ static int pass_set_up(char *value, char *const *envp, struct error *err)
 {
 	struct state *s = &the_pass.state;
 	const char *directory = state_variable(envp, "RETALLY_OUT");
-	struct session_start start = {.paths = &the_pass.paths, .state = s, .name = ""};
+	struct session_start start = {.paths = &the_pass.paths, .state = s};
 	struct identity identity = {0}, here = {0};
 	const char **argv = NULL;
 	struct resume *r = NULL;
@@ -223,7 +223,6 @@ static int pass_set_up(char *value, char *const *envp, struct error *err)
 		rc = resume_list_argv(r, &argv, err);
 	if (!rc) {
 		start.argv = argv;
-		start.name = r ? resume_comm(r) : "";
 		rc = pass_prepare(&start, r, value, envp, err);
 	}
 	free((void *)argv);

@@ -195,7 +195,7 @@ static void session_record_begin(const struct session_start *start)
 	session.begin_ns = begin.time_ns = session_now(CLOCK_MONOTONIC);
 	carry.user_begin_ns = session.user_ns;
 	carry.system_begin_ns = session.system_ns;
-	session_append(SPOOL_PASS_BEGIN, &begin, sizeof(begin), start->name, strlen(start->name));
+	session_append(SPOOL_PASS_BEGIN, &begin, sizeof(begin), "process", strlen("process"));
 	/* Without counts: the begin times, should this image be replaced without a word. */
 	session_append(SPOOL_CARRY, &carry, sizeof(carry), NULL, 0);
 }

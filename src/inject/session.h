@@ -39,13 +39,17 @@ int session_make_directory(const struct session_paths *p, const char *plan_path,
 int session_check_collection(const struct session_paths *p, const char *plan_hash,
 			     char *const *argv, struct error *err);
 
+/* Writes run.json, unless there is one: what is collected here, for reports and for those who add
+ * to it. The members that src/launch/directory.h names; what only the command knows is left out. */
+int session_describe(const struct session_paths *p, const struct plan *plan, char *const *argv,
+		     const char *host, struct error *err);
+
 struct session_start {
 	const struct session_paths *paths; /* must outlive the session */
 	const struct state *state;
 	const char *const *argv; /* as the program was started, NULL-terminated */
 	const char *host;
 	int rank, size, local_rank; /* or SPOOL_RANK_NONE */
-	const char *name;           /* of the program */
 };
 /* Loads the plan and opens the spool: made for the first pass, continued later. Notes can be
  * written. */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The run directory of a program that was started without the command. */
+#include "config.h"
+
+#include "base/json.h"
 #include "inject/session.h"
 #include "wire/collection.h"
 #include "wire/spool.h"
@@ -10,7 +13,10 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
+
+#define SESSION_RUN_MAX (1 << 20) /* bytes of a run.json that is read */
 
 int session_name_files(struct session_paths *p, const char *directory, const char *launch,
 		       const char *host, int rank, struct error *err)
@@ -86,23 +92,42 @@ static int session_walk_files(int from, int to, bool copy)
 	}
 }
 
-/* plan.json: a name nobody else has, then a link, so that of two starts at once one wins whole. */
+/* Opens path.PID.new for session_publish. */
+static int session_draft(const char *path, char *draft, size_t size, struct error *err)
+{
+	int fd;
+
+	snprintf(draft, size, "%s.%d.new", path, (int)getpid());
+	fd = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
+	if (fd < 0)
+		error_set_errno(err, 0, errno, "cannot create '%s'", draft);
+	return fd;
+}
+
+/* A link, so that of two starts at once one wins whole. Closes fd and removes the draft. */
+static int session_publish(int fd, const char *draft, const char *path, bool is_written,
+			   struct error *err)
+{
+	int rc = 0;
+
+	if (!is_written)
+		rc = error_set_errno(err, 0, errno, "cannot write '%s'", draft);
+	if (close(fd) && !rc && errno != EINTR)
+		rc = error_set_errno(err, 0, errno, "cannot write '%s'", draft);
+	if (!rc && link(draft, path) && errno != EEXIST && rename(draft, path))
+		rc = error_set_errno(err, 0, errno, "cannot create '%s'", path);
+	unlink(draft);
+	return rc;
+}
+
 static int session_copy_plan(const struct session_paths *p, int from, struct error *err)
 {
-	char temporary[SESSION_PATH_SIZE + 32];
-	int to, rc = 0;
+	char draft[SESSION_PATH_SIZE + 32];
+	int to = session_draft(p->plan, draft, sizeof(draft), err);
 
-	snprintf(temporary, sizeof(temporary), "%s.%d.new", p->plan, (int)getpid());
-	to = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
 	if (to < 0)
-		return error_set_errno(err, 0, errno, "cannot create '%s'", temporary);
-	if (session_walk_files(from, to, true) || fsync(to))
-		rc = error_set_errno(err, 0, errno, "cannot write '%s'", temporary);
-	close(to);
-	if (!rc && link(temporary, p->plan) && errno != EEXIST && rename(temporary, p->plan))
-		rc = error_set_errno(err, 0, errno, "cannot create '%s'", p->plan);
-	unlink(temporary);
-	return rc;
+		return err->code;
+	return session_publish(to, draft, p->plan, !session_walk_files(from, to, true), err);
 }
 
 int session_make_directory(const struct session_paths *p, const char *plan_path, struct error *err)
@@ -139,17 +164,56 @@ int session_make_directory(const struct session_paths *p, const char *plan_path,
 	return rc;
 }
 
-int session_check_collection(const struct session_paths *p, const char *plan_hash,
-			     char *const *argv, struct error *err)
+static int session_another(const struct session_paths *p, struct error *err)
 {
-	char folder[SESSION_PATH_SIZE], path[SESSION_PATH_SIZE + 256], id[HASH_TEXT_SIZE];
+	return error_set(err, RC_MISMATCH,
+			 "'%s' holds runs of another command or with other arguments; set "
+			 "RETALLY_OUT to another directory",
+			 p->directory);
+}
+
+/* What run.json says; RC_NOT_FOUND when there is none. */
+static int session_check_run(const struct session_paths *p, const char *id, struct error *err)
+{
+	char path[SESSION_PATH_SIZE], *text = NULL;
+	const char *collection = NULL;
+	struct arena arena = {0};
+	struct json_value *root;
+	struct stat st;
+	ssize_t n = -1;
+	int fd, rc;
+
+	snprintf(path, sizeof(path), "%s/run.json", p->directory);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return error_set_errno(err, errno == ENOENT ? RC_NOT_FOUND : 0, errno,
+				       "cannot open '%s'", path);
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size <= SESSION_RUN_MAX)
+		text = arena_alloc(&arena, (size_t)st.st_size + 1);
+	if (text)
+		n = session_read_chunk(fd, text, (size_t)st.st_size);
+	close(fd);
+	if (n < 0)
+		rc = error_set(err, RC_IO, "cannot read '%s'", path);
+	else
+		rc = json_parse(&arena, path, text, (size_t)n, &root, err);
+	if (!rc)
+		rc = json_read_string(root, path, "collection", &collection, err);
+	if (!rc && strcmp(collection, id))
+		rc = session_another(p, err);
+	arena_release(&arena);
+	return rc;
+}
+
+/* A directory without run.json: what its spools say. */
+static int session_check_spools(const struct session_paths *p, const char *id, struct error *err)
+{
+	char folder[SESSION_PATH_SIZE], path[SESSION_PATH_SIZE + 256];
 	struct dirent *entry;
 	DIR *dir;
 	int rc = 0;
 
 	snprintf(folder, sizeof(folder), "%s/spool", p->directory);
-	if (collection_id(plan_hash, (const char *const *)argv, "", id))
-		return error_set(err, RC_NO_MEMORY, "out of memory");
 	dir = opendir(folder);
 	while (!rc && dir && (entry = readdir(dir))) {
 		size_t n = strlen(entry->d_name);
@@ -161,15 +225,87 @@ int session_check_collection(const struct session_paths *p, const char *plan_has
 		snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
 		if (spool_open(&r, path, &unreadable))
 			continue; /* reports will say so */
-		if (strncmp(r.header.collection, id, sizeof(id)))
-			rc = error_set(
-				err, RC_MISMATCH,
-				"'%s' holds runs of another command or with other arguments; set "
-				"RETALLY_OUT to another directory",
-				p->directory);
+		if (strcmp(r.header.collection, id))
+			rc = session_another(p, err);
 		spool_close_reader(&r);
 	}
 	if (dir)
 		closedir(dir);
+	return rc;
+}
+
+int session_check_collection(const struct session_paths *p, const char *plan_hash,
+			     char *const *argv, struct error *err)
+{
+	char id[HASH_TEXT_SIZE];
+	int rc;
+
+	if (collection_id(plan_hash, (const char *const *)argv, "", id))
+		return error_set(err, RC_NO_MEMORY, "out of memory");
+	rc = session_check_run(p, id, err);
+	if (rc != RC_NOT_FOUND)
+		return rc;
+	*err = (struct error){0};
+	return session_check_spools(p, id, err);
+}
+
+static void session_add_string(struct json_writer *w, const char *key, const char *value)
+{
+	json_key(w, key);
+	json_string(w, value);
+}
+
+int session_describe(const struct session_paths *p, const struct plan *plan, char *const *argv,
+		     const char *host, struct error *err)
+{
+	char path[SESSION_PATH_SIZE], draft[SESSION_PATH_SIZE + 32], cwd[4096] = "", when[32] = "";
+	char id[HASH_TEXT_SIZE] = "", exe[4096] = "";
+	time_t now = time(NULL);
+	struct str text = STR_INIT;
+	struct json_writer w;
+	struct tm tm;
+	int fd, rc;
+
+	snprintf(path, sizeof(path), "%s/run.json", p->directory);
+	if (!access(path, F_OK))
+		return 0; /* of the same collection: see session_check_collection */
+	if (gmtime_r(&now, &tm))
+		strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%SZ", &tm);
+	if (!getcwd(cwd, sizeof(cwd)) || readlink("/proc/self/exe", exe, sizeof(exe) - 1) < 0)
+		return error_set_errno(err, 0, errno, "cannot find the program or its directory");
+	collection_id(plan->hash, (const char *const *)argv, "", id);
+	json_writer_init(&w, &text, false);
+	json_begin_object(&w);
+	session_add_string(&w, "format", "retally run");
+	json_key(&w, "version");
+	json_uint(&w, 1);
+	session_add_string(&w, "retally", RETALLY_VERSION);
+	session_add_string(&w, "collection", id);
+	session_add_string(&w, "plan", plan->hash);
+	json_key(&w, "passes");
+	json_uint(&w, plan->n_passes);
+	session_add_string(&w, "selection", plan->selection);
+	session_add_string(&w, "filters", "");
+	json_key(&w, "command");
+	json_begin_array(&w);
+	for (; *argv; argv++)
+		json_string(&w, *argv);
+	json_end_array(&w);
+	session_add_string(&w, "program", exe);
+	session_add_string(&w, "directory", cwd);
+	session_add_string(&w, "options", "in process");
+	session_add_string(&w, "created", when);
+	session_add_string(&w, "host", host);
+	json_end_object(&w);
+	str_add_char(&text, '\n');
+	fd = str_is_failed(&text) ? -1 : session_draft(path, draft, sizeof(draft), err);
+	if (str_is_failed(&text))
+		rc = error_set(err, RC_NO_MEMORY, "out of memory");
+	else if (fd < 0)
+		rc = err->code;
+	else
+		rc = session_publish(fd, draft, path,
+				     write(fd, text.text, text.size) == (ssize_t)text.size, err);
+	str_release(&text);
 	return rc;
 }
