@@ -455,3 +455,12 @@ void expr_names(const struct expr *e, void (*found)(const char *name, bool is_co
 			found(e->leaves[m->index].full, false, data);
 	}
 }
+
+bool expr_needs_rows(const struct expr *e)
+{
+	for (uint32_t i = 0; i < e->n_constants; i++) {
+		if (e->constants[i].dispatches)
+			return true;
+	}
+	return e->n_reductions > 0;
+}
