@@ -48,6 +48,8 @@ int schema_create_pass(sqlite3 *db, const struct plan *plan, uint32_t pass, stru
 bool schema_fits(sqlite3 *db, const struct plan *plan, const char *collection);
 /* How many counters of pass K have a column. */
 uint32_t schema_columns(const struct plan *plan, uint32_t pass);
+/* Their columns, quoted, each with a comma in front. */
+void schema_add_columns(const struct plan *plan, uint32_t pass, struct str *out);
 
 /* ---- find.c ---- */
 /* Fills found, in canonical order. A directory without spool/ has none. */

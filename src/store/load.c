@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIXED_COLUMNS 20 /* of pass_K, before the counters (schema.c) */
-
 static int no_memory(struct error *err)
 {
 	return error_set(err, RC_NO_MEMORY, "out of memory while reading retally.db");
@@ -241,22 +239,26 @@ struct scan {
 	struct store_value *values;
 	VEC(struct store_instance) instances;
 	sqlite3_stmt *extra;
+	const struct store_run *last_run;
 };
 
 static void read_value(sqlite3_stmt *q, int column, struct store_value *v)
 {
-	switch (sqlite3_column_type(q, column)) {
+	sqlite3_value *value = sqlite3_column_value(q, column);
+
+	v->recorded = true;
+	v->status = SAMPLE_OK;
+	switch (sqlite3_value_type(value)) {
 	case SQLITE_INTEGER:
 		v->kind = SAMPLE_U64;
-		v->value.u64 = (uint64_t)sqlite3_column_int64(q, column);
+		v->value.u64 = (uint64_t)sqlite3_value_int64(value);
 		break;
 	case SQLITE_FLOAT:
 		v->kind = SAMPLE_F64;
-		v->value.f64 = sqlite3_column_double(q, column);
+		v->value.f64 = sqlite3_value_double(value);
 		break;
 	default:
-		v->kind = SAMPLE_U64;
-		v->value.u64 = 0;
+		*v = (struct store_value){0};
 		break;
 	}
 }
@@ -273,11 +275,11 @@ static int read_extra(struct scan *c, uint32_t pass, int64_t row, struct error *
 		struct store_instance e = {
 			.counter = (uint32_t)sqlite3_column_int64(c->extra, 0),
 			.instance = (uint32_t)sqlite3_column_int64(c->extra, 1),
-			.value = {.recorded = true,
-				  .status = (uint8_t)sqlite3_column_int(c->extra, 2)},
 		};
 
 		read_value(c->extra, 3, &e.value);
+		e.value.recorded = true;
+		e.value.status = (uint8_t)sqlite3_column_int(c->extra, 2);
 		if (e.instance != SPOOL_INSTANCE_ALL) {
 			if (!vec_push(&c->instances, e)) {
 				rc = no_memory(err);
@@ -294,50 +296,70 @@ static int read_extra(struct scan *c, uint32_t pass, int64_t row, struct error *
 	return rc;
 }
 
-static int scan_row(struct scan *c, sqlite3_stmt *q, uint32_t pass, struct error *err)
+/* What a query for rows begins with; then come the counters, and unless the scan is brief, these.
+ */
+static const char brief_columns[] =
+	"row, run, kernel, dispatch, unit, begin_ns, end_ns, enabled_ns, running_ns, extra";
+#define BRIEF_COLUMNS 10
+static const char other_columns[] = ", device, grid_x, grid_y, grid_z, block_x, block_y, block_z,"
+				    " queue, registers, shared_bytes";
+
+static void read_others(sqlite3_stmt *q, int at, struct store_row *r)
 {
-	uint32_t columns = schema_columns(&c->s->plan, pass);
+	r->device = (uint32_t)sqlite3_column_int64(q, at);
+	for (int i = 0; i < 3; i++) {
+		r->grid[i] = (uint32_t)sqlite3_column_int64(q, at + 1 + i);
+		r->block[i] = (uint32_t)sqlite3_column_int64(q, at + 4 + i);
+	}
+	r->queue = sql_column_u64(q, at + 7);
+	r->registers = (uint32_t)sqlite3_column_int64(q, at + 8);
+	r->shared_bytes = (uint32_t)sqlite3_column_int64(q, at + 9);
+}
+
+/* Rows of one execution follow one another. */
+static const struct store_run *run_of(struct scan *c, int64_t id)
+{
+	uint64_t at;
+
+	if (c->last_run && c->last_run->id == id)
+		return c->last_run;
+	if (!id_map_get(&c->runs, (uint64_t)id, 0, &at))
+		return NULL;
+	return c->last_run = &c->s->runs.items[at];
+}
+
+static int scan_row(struct scan *c, sqlite3_stmt *q, uint32_t pass, uint32_t columns,
+		    struct error *err)
+{
 	struct store_row r = {
-		.dispatch = sql_column_u64(q, 3),
-		.unit = (uint32_t)sqlite3_column_int64(q, 4),
+		.run = run_of(c, sqlite3_column_int64(q, 1)),
 		.n_values = pass ? c->s->plan.passes[pass - 1].n_counters : 0,
 		.values = c->values,
 		.complete = true,
 	};
-	uint64_t run, kernel;
+	uint64_t kernel;
 	int rc = 0;
 
-	if (!id_map_get(&c->kernels, (uint64_t)sqlite3_column_int64(q, 2), 0, &kernel) ||
-	    !id_map_get(&c->runs, (uint64_t)sqlite3_column_int64(q, 1), 0, &run))
+	if (!r.run || !id_map_get(&c->kernels, (uint64_t)sqlite3_column_int64(q, 2), 0, &kernel))
 		return error_set(err, RC_CORRUPT, "'%s/retally.db': row %lld of pass %u has no run",
 				 c->s->dir, (long long)sqlite3_column_int64(q, 0), pass);
 	if (c->what->kernels && !c->what->kernels[kernel])
 		return 0;
-	r.run = &c->s->runs.items[run];
 	r.kernel = (uint32_t)kernel;
-	r.device = (uint32_t)sqlite3_column_int64(q, 5);
-	for (int i = 0; i < 3; i++) {
-		r.grid[i] = (uint32_t)sqlite3_column_int64(q, 6 + i);
-		r.block[i] = (uint32_t)sqlite3_column_int64(q, 9 + i);
-	}
-	r.queue = sql_column_u64(q, 12);
-	r.begin_ns = sql_column_u64(q, 13);
-	r.end_ns = sql_column_u64(q, 14);
-	r.registers = (uint32_t)sqlite3_column_int64(q, 15);
-	r.shared_bytes = (uint32_t)sqlite3_column_int64(q, 16);
-	r.enabled_ns = sql_column_u64(q, 17);
-	r.running_ns = sql_column_u64(q, 18);
-	for (uint32_t i = 0; i < columns; i++) {
-		struct store_value *v = &c->values[i];
-
-		read_value(q, (int)(FIXED_COLUMNS + i), v);
-		v->status = SAMPLE_OK;
-		v->recorded = sqlite3_column_type(q, (int)(FIXED_COLUMNS + i)) != SQLITE_NULL;
-	}
+	r.dispatch = sql_column_u64(q, 3);
+	r.unit = (uint32_t)sqlite3_column_int64(q, 4);
+	r.begin_ns = sql_column_u64(q, 5);
+	r.end_ns = sql_column_u64(q, 6);
+	r.enabled_ns = sql_column_u64(q, 7);
+	r.running_ns = sql_column_u64(q, 8);
+	for (uint32_t i = 0; i < columns; i++)
+		read_value(q, (int)(BRIEF_COLUMNS + i), &c->values[i]);
 	for (size_t i = columns; i < r.n_values; i++)
 		c->values[i] = (struct store_value){0};
+	if (!c->what->brief)
+		read_others(q, (int)(BRIEF_COLUMNS + columns), &r);
 	vec_clear(&c->instances);
-	if (sqlite3_column_int64(q, 19))
+	if (sqlite3_column_int64(q, 9))
 		rc = read_extra(c, pass, sqlite3_column_int64(q, 0), err);
 	for (size_t i = 0; i < r.n_values; i++)
 		r.complete =
@@ -350,6 +372,7 @@ static int scan_row(struct scan *c, sqlite3_stmt *q, uint32_t pass, struct error
 static int scan_pass(struct scan *c, uint32_t pass, struct error *err)
 {
 	sqlite3_stmt *ranges = NULL, *q = NULL;
+	uint32_t columns = schema_columns(&c->s->plan, pass);
 	struct str sql = STR_INIT;
 	int rc = sql_prepare(c->s->db,
 			     "SELECT r.first, r.last FROM spool_rows r JOIN spool s USING(spool)"
@@ -359,7 +382,10 @@ static int scan_pass(struct scan *c, uint32_t pass, struct error *err)
 
 	if (rc)
 		return rc;
-	str_addf(&sql, "SELECT * FROM pass_%u WHERE row BETWEEN ? AND ?", pass);
+	str_addf(&sql, "SELECT %s", brief_columns);
+	schema_add_columns(&c->s->plan, pass, &sql);
+	str_addf(&sql, "%s FROM pass_%u WHERE row BETWEEN ? AND ?",
+		 c->what->brief ? "" : other_columns, pass);
 	sqlite3_bind_int64(ranges, 1, pass);
 	while (!rc && (rc = sql_step(ranges, err)) > 0) {
 		rc = 0;
@@ -367,16 +393,10 @@ static int scan_pass(struct scan *c, uint32_t pass, struct error *err)
 			rc = sql_prepare(c->s->db, str_text(&sql), &q, err);
 		if (rc)
 			break;
-		if (sqlite3_column_count(q) !=
-		    (int)(FIXED_COLUMNS + schema_columns(&c->s->plan, pass))) {
-			rc = error_set(err, RC_CORRUPT, "'%s/retally.db': table pass_%u is damaged",
-				       c->s->dir, pass);
-			break;
-		}
 		sqlite3_bind_int64(q, 1, sqlite3_column_int64(ranges, 0));
 		sqlite3_bind_int64(q, 2, sqlite3_column_int64(ranges, 1));
 		while (!rc && (rc = sql_step(q, err)) > 0)
-			rc = scan_row(c, q, pass, err);
+			rc = scan_row(c, q, pass, columns, err);
 		sqlite3_reset(q);
 	}
 	sqlite3_finalize(q);

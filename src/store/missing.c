@@ -48,9 +48,10 @@ static void add_selection(struct str *out, const char *selection)
 
 void store_pass_command(const struct store *s, uint32_t pass, struct str *out)
 {
-	if (!s->info.argc) { /* recorded without the command: the variables of the injected library
-			      */
-		str_addf(out, "RETALLY_PASS=%u, with the same LD_PRELOAD and RETALLY_PLAN", pass);
+	if (!s->info.argc) { /* recorded without the command, which alone knows the arguments */
+		str_addf(out, "RETALLY_PASS=%u RETALLY_PLAN=", pass);
+		add_quoted(out, s->dir);
+		str_add(out, "/plan.json LD_PRELOAD=libretally.so PROGRAM ...");
 		return;
 	}
 	str_add(out, "retally run");

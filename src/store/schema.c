@@ -179,30 +179,44 @@ int schema_create(sqlite3 *db, const struct plan *plan, const char *collection, 
 	return rc ? rc : describe_plan(db, plan, err);
 }
 
-int schema_create_pass(sqlite3 *db, const struct plan *plan, uint32_t pass, struct error *err)
+/* `, "NAME"` and the type, for each counter with a column. */
+static void add_columns(const struct plan *plan, uint32_t pass, const char *type, struct str *out)
 {
 	uint32_t n = schema_columns(plan, pass);
-	struct str sql = STR_INIT, name = STR_INIT;
-	int rc;
+	struct str name = STR_INIT;
 
-	str_addf(&sql, "CREATE TABLE IF NOT EXISTS pass_%u(%s", pass, pass_columns);
 	for (uint32_t i = 0; i < n; i++) {
 		str_clear(&name);
 		column_name(plan, pass, i, &name);
-		str_add(&sql, ", \"");
+		str_add(out, ", \"");
 		for (const char *c = str_text(&name); *c; c++) {
-			str_add_char(&sql, *c);
+			str_add_char(out, *c);
 			if (*c == '"')
-				str_add_char(&sql, '"');
+				str_add_char(out, '"');
 		}
-		str_add(&sql, "\" ANY");
+		str_addf(out, "\"%s", type);
 	}
+	out->failed = out->failed || name.failed;
+	str_release(&name);
+}
+
+void schema_add_columns(const struct plan *plan, uint32_t pass, struct str *out)
+{
+	add_columns(plan, pass, "", out);
+}
+
+int schema_create_pass(sqlite3 *db, const struct plan *plan, uint32_t pass, struct error *err)
+{
+	struct str sql = STR_INIT;
+	int rc;
+
+	str_addf(&sql, "CREATE TABLE IF NOT EXISTS pass_%u(%s", pass, pass_columns);
+	add_columns(plan, pass, " ANY", &sql);
 	str_add(&sql, ") STRICT");
-	rc = str_is_failed(&sql) || str_is_failed(&name)
+	rc = str_is_failed(&sql)
 		     ? error_set(err, RC_NO_MEMORY, "out of memory for the table of pass %u", pass)
 		     : sql_execute(db, str_text(&sql), err);
 	str_release(&sql);
-	str_release(&name);
 	return rc;
 }
 

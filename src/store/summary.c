@@ -149,7 +149,10 @@ int store_summary(struct store *s, struct str *out, struct error *err)
 				 s->findings.n - FINDINGS_SHOWN);
 			break;
 		}
-		str_addf(out, "  %s\n", f->text);
+		if (f->pass)
+			str_addf(out, "  pass %u: %s\n", f->pass, f->text);
+		else
+			str_addf(out, "  %s\n", f->text);
 	}
 	add_cost(s, out);
 	for (uint32_t k = s->plan.n_passes; k; k--) {
