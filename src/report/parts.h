@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The parts a report is made of. */
+#ifndef RETALLY_REPORT_PARTS_H
+#define RETALLY_REPORT_PARTS_H
+
+#include "report/report.h"
+
+#define REPORT_WIDTH 100
+
+/* ---- values_table.c: the rows of a report by kernel, pass or rank ---- */
+/* json: NULL unless the values are part of a larger document. Text: a table a group. */
+int values_table(struct store *s, const struct values *v, const struct report_options *o, FILE *f,
+		 struct json_writer *json, struct error *err);
+/* ---- dispatches.c: the rows of a report by dispatch, written while they are read ---- */
+int dispatches_table(struct store *s, const struct values_options *vo,
+		     const struct report_options *o, FILE *f, struct json_writer *json,
+		     struct error *err);
+/* ---- text_parts.c: the rest of the text ---- */
+void text_head(const struct store *s, const struct values *v, struct str *out);
+int text_passes(const struct store *s, const struct report_options *o, FILE *f, struct error *err);
+void text_findings(const struct store *s, struct str *out);
+void text_missing(const struct store *s, struct str *out);
+/* Appends text, broken at blanks to the report's width; lines after the first are indented. */
+void text_wrapped(struct str *out, const char *text, unsigned indent);
+/* ---- json_parts.c: the rest of the document ---- */
+void json_head(const struct store *s, const struct report_options *o, struct json_writer *w);
+void json_tail(const struct store *s, struct json_writer *w);
+
+const char *report_by_name(enum report_by by);
+const char *unit_name(uint32_t unit); /* "process", "kernel", "range" */
+/* "0", "1", "SIGKILL", "timed out", "no end": how an execution ended. */
+void run_end_text(const struct store_run *r, struct str *out);
+
+#endif

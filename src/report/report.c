@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Choosing what to show, and putting the parts together. */
+#include "report/report.h"
+
+#include "base/pattern.h"
+#include "report/parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct filter {
+	bool *kernels, *counters, *metrics; /* NULL: all */
+	struct values_options values;
+};
+
+const char *report_by_name(enum report_by by)
+{
+	static const char *const names[] = {"kernel", "dispatch", "pass", "rank"};
+
+	return names[by];
+}
+
+const char *unit_name(uint32_t unit)
+{
+	return unit == SPOOL_UNIT_PROCESS ? "process"
+	       : unit == SPOOL_UNIT_RANGE ? "range"
+					  : "kernel";
+}
+
+static int no_memory(struct error *err)
+{
+	return error_set(err, RC_NO_MEMORY, "out of memory while preparing a report");
+}
+
+static bool filter_matches(const struct pattern *patterns, size_t n, const char *name)
+{
+	bool any_include = false, included = false;
+
+	for (size_t i = 0; i < n; i++) {
+		bool matches = pattern_matches(&patterns[i], name);
+
+		/* pattern_matches already turns an excluding pattern around. */
+		if (patterns[i].exclude && !matches)
+			return false;
+		if (!patterns[i].exclude) {
+			any_include = true;
+			included = included || matches;
+		}
+	}
+	return included || !any_include;
+}
+
+static int filter_kernels(struct filter *filter, const struct store *s,
+			  const struct report_options *o, struct error *err)
+{
+	struct pattern *patterns = calloc(o->n_kernels, sizeof(*patterns));
+	size_t n = 0, n_kernels, matches = 0;
+	int rc = 0;
+
+	store_kernels(s, &n_kernels);
+	filter->kernels = calloc(n_kernels + 1, sizeof(bool));
+	if (!patterns || !filter->kernels)
+		rc = no_memory(err);
+	for (; !rc && n < o->n_kernels; n++) {
+		rc = pattern_init(&patterns[n], o->kernels[n], err);
+		if (rc)
+			break;
+	}
+	for (size_t i = 0; !rc && i < n_kernels; i++) {
+		filter->kernels[i] =
+			filter_matches(patterns, n, values_kernel_name(s, (uint32_t)i));
+		matches += filter->kernels[i];
+	}
+	if (!rc && !matches)
+		rc = error_set(err, RC_NOT_FOUND, "no kernel matches '%s'%s", o->kernels[0],
+			       o->n_kernels > 1 ? " and the other patterns" : "");
+	while (n > 0)
+		pattern_release(&patterns[--n]);
+	free(patterns);
+	return rc;
+}
+
+/* Marks the names of a comma-separated list. */
+static int filter_names(bool *marks, size_t n, const char *(*name)(const struct plan *, size_t),
+			const struct plan *plan, const char *what, const char *list,
+			struct error *err)
+{
+	while (*list) {
+		size_t length = strcspn(list, ","), i = 0;
+
+		while (length && i < n &&
+		       (strlen(name(plan, i)) != length || strncmp(name(plan, i), list, length)))
+			i++;
+		if (length && i == n)
+			return error_set(err, RC_INVALID, "no %s '%.*s' in this run", what,
+					 (int)length, list);
+		if (length)
+			marks[i] = true;
+		list += length + (list[length] == ',');
+	}
+	return 0;
+}
+static const char *counter_name(const struct plan *plan, size_t i)
+{
+	return plan->counters[i].name;
+}
+static const char *metric_name(const struct plan *plan, size_t i)
+{
+	return plan->metrics[i].name;
+}
+
+static int filter_init(struct filter *filter, const struct store *s, const struct report_options *o,
+		       struct error *err)
+{
+	const struct plan *plan = store_plan(s);
+	int rc = 0;
+
+	*filter = (struct filter){0};
+	if (o->n_kernels)
+		rc = filter_kernels(filter, s, o, err);
+	if (!rc && (o->metrics || o->counters)) { /* naming one kind leaves out the other */
+		filter->metrics = calloc(plan->n_metrics + 1, sizeof(bool));
+		filter->counters = calloc(plan->n_counters + 1, sizeof(bool));
+		if (!filter->metrics || !filter->counters)
+			rc = no_memory(err);
+	}
+	if (!rc && o->metrics)
+		rc = filter_names(filter->metrics, plan->n_metrics, metric_name, plan, "metric",
+				  o->metrics, err);
+	if (!rc && o->counters)
+		rc = filter_names(filter->counters, plan->n_counters, counter_name, plan, "counter",
+				  o->counters, err);
+	filter->values = (struct values_options){
+		.by = o->by == REPORT_BY_PASS   ? VALUES_BY_PASS
+		      : o->by == REPORT_BY_RANK ? VALUES_BY_RANK
+						: VALUES_BY_KERNEL,
+		.kernels = filter->kernels,
+		.counters = filter->counters,
+		.metrics = filter->metrics,
+		.constant = o->constant,
+		.constant_data = o->constant_data,
+	};
+	return rc;
+}
+
+static void filter_release(struct filter *filter)
+{
+	free(filter->kernels);
+	free(filter->counters);
+	free(filter->metrics);
+}
+
+static int write_out(struct str *text, FILE *f, struct error *err)
+{
+	int rc = 0;
+
+	if (str_is_failed(text))
+		rc = no_memory(err);
+	else if (text->size && fwrite(text->text, 1, text->size, f) != text->size)
+		rc = error_set_errno(err, RC_IO, 0, "the report could not be written");
+	str_clear(text);
+	return rc;
+}
+
+static int write_values(struct store *s, const struct values *v, const struct filter *filter,
+			const struct report_options *o, FILE *f, struct json_writer *json,
+			struct error *err)
+{
+	return o->by == REPORT_BY_DISPATCH ? dispatches_table(s, &filter->values, o, f, json, err)
+					   : values_table(s, v, o, f, json, err);
+}
+
+static int write_text(struct store *s, const struct values *v, const struct filter *filter,
+		      const struct report_options *o, FILE *f, struct error *err)
+{
+	struct str text = STR_INIT;
+	int rc;
+
+	text_head(s, v, &text);
+	rc = write_out(&text, f, err);
+	if (!rc)
+		rc = write_values(s, v, filter, o, f, NULL, err);
+	if (!rc)
+		rc = text_passes(s, o, f, err);
+	text_findings(s, &text);
+	text_missing(s, &text);
+	if (!rc)
+		rc = write_out(&text, f, err);
+	str_release(&text);
+	return rc;
+}
+
+static int write_json(struct store *s, const struct values *v, const struct filter *filter,
+		      const struct report_options *o, FILE *f, struct error *err)
+{
+	struct str text = STR_INIT;
+	struct json_writer w;
+	int rc;
+
+	json_writer_init(&w, &text, false);
+	json_begin_object(&w);
+	json_head(s, o, &w);
+	json_key(&w, "values");
+	rc = write_values(s, v, filter, o, f, &w, err);
+	if (!rc) {
+		json_tail(s, &w);
+		json_end_object(&w);
+		str_add_char(&text, '\n');
+		rc = write_out(&text, f, err);
+	}
+	str_release(&text);
+	return rc;
+}
+
+int report_write(struct store *s, const struct report_options *o, FILE *f, struct error *err)
+{
+	struct values *v = NULL;
+	struct filter filter;
+	int rc = filter_init(&filter, s, o, err);
+
+	if (!rc && o->by != REPORT_BY_DISPATCH)
+		rc = values_collect(&v, s, &filter.values, err);
+	if (!rc && o->format == TABLE_TEXT)
+		rc = write_text(s, v, &filter, o, f, err);
+	else if (!rc && o->format == TABLE_JSON)
+		rc = write_json(s, v, &filter, o, f, err);
+	else if (!rc)
+		rc = write_values(s, v, &filter, o, f, NULL, err);
+	if (!rc && fflush(f) != 0)
+		rc = error_set(err, RC_IO, "the report could not be written");
+	values_free(v);
+	filter_release(&filter);
+	return rc;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The report of a run directory. As text: the program, the plan and what was collected of it; the
+ * values of each group; the passes; findings; what is missing with the command that collects it. As
+ * JSON: all of that in one object. As CSV: the values, one a line.
+ */
+#ifndef RETALLY_REPORT_REPORT_H
+#define RETALLY_REPORT_REPORT_H
+
+#include "report/table.h"
+#include "report/values.h"
+
+enum report_by {
+	REPORT_BY_KERNEL,
+	REPORT_BY_DISPATCH,
+	REPORT_BY_PASS,
+	REPORT_BY_RANK
+};
+struct report_options {
+	enum report_by by;
+	enum table_format format;
+	bool base_units;
+	/* Patterns of -k (base/pattern.h): a kernel is shown when one without '!' matches, or there
+	 * is none such, and none with '!' does. */
+	const char *const *kernels;
+	size_t n_kernels;
+	/* Names to show, separated by commas; both NULL: everything. A set is given as its metrics.
+	 */
+	const char *metrics;
+	const char *counters;
+	/* Constants of the chip, see values.h. */
+	bool (*constant)(void *data, const char *name, double *value_out);
+	void *constant_data;
+};
+/* RC_INVALID names an unknown metric or counter, or a bad pattern; RC_NOT_FOUND when no kernel
+ * matches; RC_IO when f could not be written. */
+int report_write(struct store *s, const struct report_options *o, FILE *f, struct error *err);
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From stored rows to values: one pass over the database adds up every counter of every group (a
+ * kernel, or a kernel on one rank or in one pass) and evaluates the metrics of the plan on the
+ * sums.
+ *
+ * A metric that is complete in pass K takes all its counters from executions of pass K. A split one
+ * takes the mean of each counter over the first pass that has it, and says so. The value of a
+ * counter is its mean over the executions and dispatches behind it; n says how many these are.
+ * A value that is not there has a status and a reason. Memory grows with groups and counters, not
+ * with rows, except for metrics that look at single dispatches (QUANTILE, $dispatches).
+ */
+#ifndef RETALLY_REPORT_VALUES_H
+#define RETALLY_REPORT_VALUES_H
+
+#include "model/expr.h"
+#include "report/scale.h"
+#include "store/store.h"
+
+/* The spread of metrics takes an evaluation for each row; with more of them it is left out. */
+#define VALUES_SPREAD_EVALUATIONS 500000
+/* Numbers kept for metrics that look at single dispatches: 512 MB. */
+#define VALUES_COLUMNS_MAX (64u << 20)
+
+enum values_group {
+	VALUES_BY_KERNEL,
+	VALUES_BY_PASS,
+	VALUES_BY_RANK
+};
+struct values_options {
+	enum values_group by;
+	const bool *kernels;  /* by index in store_kernels; NULL: all */
+	const bool *counters; /* by index in the plan; NULL: all */
+	const bool *metrics;
+	/* Constants of the chip; NULL: there are none. False: unknown name. */
+	bool (*constant)(void *data, const char *name, double *value_out);
+	void *constant_data;
+};
+struct value {
+	bool is_metric;
+	uint32_t index; /* in the plan */
+	bool present;
+	struct number value, min, max, sum; /* sum: of counters only */
+	bool has_spread;                    /* min and max are known and n is above 1 */
+	uint64_t n;
+	/* How far the means of the passes that counted it are apart, relative to the mean; for a
+	 * counter of several passes, else negative. Tells whether passes are comparable. */
+	double pass_spread;
+	const char *status; /* "ok", "split", "not collected", "overflowed", "multiplexed",
+			     * "not matched", "declined" */
+	const char *reason; /* "" when status is ok */
+	const char *passes; /* it was taken from: "1, 3"; "" for none */
+};
+struct value_group {
+	const char *name; /* of the kernel, or the program's */
+	uint32_t unit;    /* enum spool_unit */
+	int32_t rank;     /* by rank */
+	uint32_t pass;    /* by pass */
+	uint64_t rows;    /* dispatches and executions behind it, all passes together */
+	size_t n;
+	const struct value *values; /* metrics, then counters, as in the plan */
+};
+struct values; /* owns what it hands out */
+
+int values_collect(struct values **values_out, struct store *s, const struct values_options *o,
+		   struct error *err);
+/* By unit and kernel name, then rank or pass. At least one, when the plan has counters. */
+const struct value_group *values_groups(const struct values *v, size_t *n_out);
+/* The spread of the metrics was left out because of VALUES_SPREAD_EVALUATIONS. */
+bool values_spread_left_out(const struct values *v);
+void values_free(struct values *v);
+
+/* How a process unit is called: the program rather than "process". */
+const char *values_kernel_name(const struct store *s, uint32_t kernel);
+
+/* ---- shared with the rows of single dispatches (dispatches.c) ---- */
+struct metric_code { /* a parsed metric; NULL expr when it does not parse, with why */
+	const struct expr *expr;
+	const char *why;
+};
+int metrics_parse(struct arena *arena, const struct plan *plan, struct metric_code **code_out,
+		  struct error *err);
+/* Evaluates metric m on the values of one row of its pass. */
+struct expr_value metric_of_row(const struct plan *plan, uint32_t m, const struct expr *expr,
+				const struct store_row *row, const struct values_options *o);
+const char *status_name(uint8_t status);
+
+#endif

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The values of groups as rows. */
+#include "base/vec.h"
+#include "report/parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct table_column columns[] = {
+	{"kernel", NULL, NULL, TABLE_STRING, TABLE_ONLY_DATA},
+	{"scope", NULL, NULL, TABLE_STRING, TABLE_ONLY_DATA},
+	{"rank", NULL, NULL, TABLE_NUMBER, TABLE_ONLY_DATA},
+	{"group_pass", NULL, NULL, TABLE_NUMBER, TABLE_ONLY_DATA},
+	{"kind", NULL, NULL, TABLE_STRING, TABLE_ONLY_DATA},
+	{"name", NULL, NULL, TABLE_STRING, 0},
+	{"title", NULL, NULL, TABLE_STRING, TABLE_ONLY_DATA},
+	{"value", NULL, NULL, TABLE_NUMBER, TABLE_SCALED},
+	{"unit", NULL, NULL, TABLE_STRING, TABLE_UNIT},
+	{"min", NULL, NULL, TABLE_NUMBER, TABLE_SCALED | TABLE_ONLY_DATA},
+	{"max", NULL, NULL, TABLE_NUMBER, TABLE_SCALED | TABLE_ONLY_DATA},
+	{"sum", NULL, NULL, TABLE_NUMBER, TABLE_ONLY_DATA},
+	{"range", "min .. max", NULL, TABLE_STRING,
+	 TABLE_ONLY_TEXT | TABLE_RIGHT | TABLE_HIDE_EMPTY},
+	{"n", NULL, NULL, TABLE_NUMBER, 0},
+	{"passes", "pass", NULL, TABLE_STRING, 0},
+	{"status", NULL, NULL, TABLE_STRING, TABLE_ONLY_DATA},
+	{"reason", NULL, NULL, TABLE_STRING, TABLE_ONLY_DATA},
+	{"note", NULL, NULL, TABLE_STRING, TABLE_ONLY_TEXT | TABLE_HIDE_EMPTY},
+};
+#define N_COLUMNS (sizeof(columns) / sizeof(columns[0]))
+
+/* Reasons under a text table, numbered in order of appearance. */
+struct legend {
+	VEC(const char *) reasons;
+	bool failed;
+};
+
+static size_t legend_number(struct legend *l, const char *reason)
+{
+	for (size_t i = 0; i < l->reasons.n; i++) {
+		if (!strcmp(l->reasons.items[i], reason))
+			return i + 1;
+	}
+	if (!vec_push(&l->reasons, reason))
+		l->failed = true;
+	return l->reasons.n;
+}
+
+static void add_range(struct table *t, const struct value *v, const char *unit, bool base)
+{
+	struct scale scale = scale_pick(v->value, unit, base);
+	struct str text = STR_INIT;
+
+	if (v->present && v->has_spread) {
+		scale_print(&scale, v->min, &text);
+		str_add(&text, " .. ");
+		scale_print(&scale, v->max, &text);
+	}
+	table_add_string(t, str_text(&text));
+	str_release(&text);
+}
+
+static void add_note(struct table *t, const struct plan *plan, const struct value *v,
+		     struct legend *legend)
+{
+	struct str text = STR_INIT;
+
+	if (!v->present)
+		str_addf(&text, "[%zu]", legend_number(legend, v->reason));
+	else if (*v->reason)
+		str_addf(&text, "(%s)", v->reason);
+	else if (!v->is_metric && (plan->counters[v->index].flags & PLAN_COUNTER_ANCHOR))
+		str_add(&text, "anchor");
+	if (v->present && v->pass_spread >= 0)
+		str_addf(&text, "%spasses differ by %.2g %%", text.size ? ", " : "",
+			 100 * v->pass_spread);
+	table_add_string(t, str_text(&text));
+	str_release(&text);
+}
+
+static void add_present(struct table *t, bool there, struct number n)
+{
+	if (there)
+		table_add_number(t, n);
+	else
+		table_add_none(t);
+}
+
+static void add_value(struct table *t, const struct plan *plan, const struct value_group *g,
+		      const struct value *v, bool base, struct legend *legend)
+{
+	const char *unit =
+		v->is_metric ? plan->metrics[v->index].unit : plan->counters[v->index].unit;
+
+	table_add_string(t, g->name);
+	table_add_string(t, unit_name(g->unit));
+	if (g->rank >= 0)
+		table_add_u64(t, (uint64_t)g->rank);
+	else
+		table_add_none(t);
+	add_present(t, g->pass > 0, NUMBER_U64(g->pass));
+	table_add_string(t, v->is_metric ? "metric" : "counter");
+	table_add_string(t, v->is_metric ? plan->metrics[v->index].name
+					 : plan->counters[v->index].name);
+	table_add_string(t, v->is_metric ? plan->metrics[v->index].title : NULL);
+	add_present(t, v->present, v->value);
+	table_add_string(t, unit);
+	add_present(t, v->present && v->has_spread, v->min);
+	add_present(t, v->present && v->has_spread, v->max);
+	add_present(t, v->present && !v->is_metric, v->sum);
+	add_range(t, v, unit, base);
+	table_add_u64(t, v->present ? v->n : 0);
+	table_add_string(t, v->passes);
+	table_add_string(t, v->status);
+	table_add_string(t, v->reason);
+	add_note(t, plan, v, legend);
+	table_end_row(t);
+}
+
+static int print(struct str *text, FILE *f, struct error *err)
+{
+	int rc = 0;
+
+	if (str_is_failed(text))
+		rc = error_set(err, RC_NO_MEMORY, "out of memory while writing a report");
+	else if (fputs(str_text(text), f) < 0)
+		rc = error_set(err, RC_IO, "the report could not be written");
+	str_clear(text);
+	return rc;
+}
+
+static void add_heading(struct str *text, const struct value_group *g)
+{
+	str_add_char(text, '\n');
+	for (const char *c = g->name; *c; c++)
+		str_add_char(text, (unsigned char)*c < 0x20 || *c == 0x7f ? '?' : *c);
+	str_addf(text, " (%s", unit_name(g->unit));
+	if (g->pass)
+		str_addf(text, ", pass %u", g->pass);
+	if (g->rank >= 0)
+		str_addf(text, ", rank %d", g->rank);
+	str_addf(text, ", %llu %s%s)\n", (unsigned long long)g->rows,
+		 g->unit == SPOOL_UNIT_PROCESS ? "execution" : "counted dispatch",
+		 g->rows == 1                    ? ""
+		 : g->unit == SPOOL_UNIT_PROCESS ? "s"
+						 : "es");
+}
+
+static int text_group(const struct plan *plan, const struct value_group *g,
+		      const struct report_options *o, FILE *f, struct error *err)
+{
+	struct table_options to = {
+		.format = TABLE_TEXT, .base_units = o->base_units, .out = f, .indent = "  "};
+	struct legend legend = {0};
+	struct str text = STR_INIT;
+	struct table *t = NULL;
+	int rc;
+
+	add_heading(&text, g);
+	rc = print(&text, f, err);
+	if (!rc)
+		rc = table_begin(&t, columns, N_COLUMNS, &to, err);
+	for (size_t i = 0; !rc && i < g->n; i++)
+		add_value(t, plan, g, &g->values[i], o->base_units, &legend);
+	if (!rc)
+		rc = table_end(t, err);
+	for (size_t i = 0; i < legend.reasons.n; i++) {
+		str_addf(&text, "  - [%zu] ", i + 1);
+		text_wrapped(&text, legend.reasons.items[i], 8);
+		str_add_char(&text, '\n');
+	}
+	text.failed = text.failed || legend.failed;
+	if (!rc)
+		rc = print(&text, f, err);
+	vec_release(&legend.reasons);
+	str_release(&text);
+	return rc;
+}
+
+int values_table(struct store *s, const struct values *v, const struct report_options *o, FILE *f,
+		 struct json_writer *json, struct error *err)
+{
+	struct table_options to = {.format = o->format, .out = f, .json = json};
+	const struct plan *plan = store_plan(s);
+	const struct value_group *groups;
+	struct legend legend = {0};
+	struct table *t = NULL;
+	size_t n;
+	int rc = 0;
+
+	groups = values_groups(v, &n);
+	if (o->format == TABLE_TEXT) {
+		for (size_t i = 0; !rc && i < n; i++)
+			rc = text_group(plan, &groups[i], o, f, err);
+		if (!rc && values_spread_left_out(v) &&
+		    fprintf(f,
+			    "\nmin .. max of metrics is left out: it would take over %d "
+			    "evaluations\n",
+			    VALUES_SPREAD_EVALUATIONS) < 0)
+			rc = error_set(err, RC_IO, "the report could not be written");
+		return rc;
+	}
+	rc = table_begin(&t, columns, N_COLUMNS, &to, err);
+	for (size_t i = 0; !rc && i < n; i++) {
+		for (size_t k = 0; k < groups[i].n; k++)
+			add_value(t, plan, &groups[i], &groups[i].values[k], true, &legend);
+	}
+	vec_release(&legend.reasons);
+	return rc ? rc : table_end(t, err);
+}
