@@ -14,7 +14,7 @@ enum option_kind {
 	OPTION_FLAG,      /* bool at offset */
 	OPTION_STRING,    /* const char * at offset */
 	OPTION_SELECTION, /* appended to selection, letter in `extra` */
-	OPTION_FILES,
+	OPTION_LIST,      /* appended to the struct option_list at offset */
 	OPTION_PASS,
 	OPTION_NODES,
 	OPTION_FACTOR,
@@ -44,9 +44,9 @@ static const struct option_def table[] = {
 	 "metrics by name, id or glob, comma-separated"},
 	{'e', "counters", "LIST", SELECTING | COMMAND_REPORT, OPTION_SELECTION, 0, 'e',
 	 "counters: cycles, page-faults, bp:FUNCTION, mem:VARIABLE:w, pmu/event/, rNNN ..."},
-	{0, "set", "NAME", SELECTING | COMMAND_REPORT, OPTION_SELECTION, 0, 's',
+	{0, "set", "NAME", SELECTING, OPTION_SELECTION, 0, 's',
 	 "a named set of metrics (see `retally list sets`); 'default' when nothing is selected"},
-	{0, "metrics-file", "FILE", SELECTING | COMMAND_LIST, OPTION_FILES, 0, 0,
+	{0, "metrics-file", "FILE", SELECTING | COMMAND_LIST, OPTION_LIST, AT(metrics_files), 0,
 	 "read more metrics from a YAML file"},
 	{0, "chip", "NAME", COMMAND_PLAN | COMMAND_LIST, OPTION_STRING, AT(chip), 0,
 	 "another chip than this machine's (see `retally list chips`)"},
@@ -78,15 +78,13 @@ static const struct option_def table[] = {
 	{0, "strict", NULL, COMMAND_RUN, OPTION_FLAG, AT(strict), 0,
 	 "exit 125 if anything wanted was not collected"},
 	{'q', "quiet", NULL, COMMAND_RUN, OPTION_FLAG, AT(quiet), 0, "no summary at the end"},
-	{'k', "kernel", "PATTERN", PRINTING, OPTION_STRING, AT(kernel), 0,
+	{'k', "kernel", "PATTERN", PRINTING, OPTION_LIST, AT(kernels), 0,
 	 "names only that match: word = substring; regex: glob: exact: ! before excludes"},
 	{0, "by", "WHAT", COMMAND_REPORT, OPTION_STRING, AT(by), 0,
 	 "kernel (default), dispatch, pass or rank"},
 	{0, "format", "FORMAT", PRINTING, OPTION_FORMAT, 0, 0, "table (default), csv or json"},
 	{0, "units", "HOW", COMMAND_REPORT, OPTION_STRING, AT(units), 0,
 	 "auto (default) or base: plain numbers"},
-	{0, "ratio", "HOW", COMMAND_REPORT, OPTION_STRING, AT(ratio), 0,
-	 "over several dispatches: sums (default) or mean"},
 	{'h', "help", NULL, ALL, OPTION_FLAG, AT(help), 0, "this help"},
 	/* Not offered. */
 	{'a', "all-cpus", NULL, COMMAND_RUN, OPTION_REFUSED, 0, 0,
@@ -139,6 +137,7 @@ static int option_format(struct options *o, const char *text, struct error *err)
 static int option_apply(struct options *o, const struct option_def *d, const char *text,
 			struct error *err)
 {
+	struct option_list *list;
 	char *end = NULL;
 	bool pushed = true;
 
@@ -153,8 +152,9 @@ static int option_apply(struct options *o, const struct option_def *d, const cha
 		pushed = vec_push(&o->selection,
 				  ((struct option_selection){.kind = d->extra, .text = text}));
 		break;
-	case OPTION_FILES:
-		pushed = vec_push(&o->metrics_files, text);
+	case OPTION_LIST:
+		list = (struct option_list *)(void *)((char *)o + d->offset);
+		pushed = vec_push(list, text);
 		break;
 	case OPTION_PASS:
 		return option_pass(o, text, err);
@@ -267,6 +267,7 @@ void options_release(struct options *o)
 {
 	vec_release(&o->selection);
 	vec_release(&o->metrics_files);
+	vec_release(&o->kernels);
 }
 
 void options_print_help(FILE *out, unsigned command)

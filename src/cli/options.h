@@ -35,9 +35,15 @@ struct option_selection {
 	const char *text;
 };
 
+struct option_list { /* a vector, see base/vec.h */
+	const char **items;
+	size_t n, capacity;
+};
+
 struct options {
 	VEC(struct option_selection) selection;
-	VEC(const char *) metrics_files;
+	struct option_list metrics_files;
+	struct option_list kernels; /* -k, may be repeated */
 	const char *source;
 	const char *chip;
 	const char *output; /* -o */
@@ -45,9 +51,7 @@ struct options {
 	const char *explain;
 	const char *replay;
 	const char *by;
-	const char *ratio;
 	const char *units;
-	const char *log;
 	uint32_t pass;       /* 0: all */
 	uint32_t of_total;   /* P of --pass K/P, 0 when not given */
 	uint64_t max_nodes;  /* 0: default */

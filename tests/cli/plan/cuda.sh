@@ -12,7 +12,7 @@ if "$retally" doctor | grep -q '^no .*CUPTI'; then
 	exit
 fi
 
-for want in basic:GH100:9 basic:GA100:10 basic:GB100:8 detailed:GH100:12 detailed:GA100:11 full:GH100:25 roofline:GH100:16; do
+for want in basic:GH100:9 basic:GA100:10 basic:GB100:8 detailed:GH100:12 full:GH100:25; do
 	IFS=: read -r set chip most <<<"$want"
 	got=$("$retally" plan --chip "$chip" --set "$set" --count)
 	[ "${got:-99}" -le "$most" ] && [ "$got" -ge 2 ]
