@@ -8,6 +8,7 @@
  * environment and executes itself: from then on all passes are started alike, with an environment
  * of the same size, and before any code of the program or its libraries has run.
  */
+#include "inject/guard.h"
 #include "inject/inject.h"
 #include "inject/resume.h"
 #include "inject/say.h"
@@ -249,7 +250,7 @@ static int start_choose_pass(struct state *s, char *const *envp, const struct pl
 
 /* Executes the program for its first counted pass. Returns only on failure. */
 static int start_first(char *const *envp, const char *plan_path, const char *name,
-		       struct error *err)
+		       const sigset_t *mask, struct error *err)
 {
 	static struct session_paths paths;
 	char directory[sizeof(paths.directory)];
@@ -281,7 +282,7 @@ static int start_first(char *const *envp, const char *plan_path, const char *nam
 	envp_new = argv ? start_make_environment(&s, directory, err) : NULL;
 	if (!envp_new)
 		return err->code;
-	rc = resume_save(paths.resume, argv, envp_new, err);
+	rc = resume_save(paths.resume, argv, envp_new, mask, err);
 	if (!rc)
 		rc = resume_open(&r, paths.resume, err);
 	if (!rc)
@@ -294,6 +295,18 @@ static int start_first(char *const *envp, const char *plan_path, const char *nam
 static void start_refuse(char *plan_path)
 {
 	plan_path[0] = '\0';
+}
+
+/* The same, with the signals of our writes kept away: a file size limit is an error like any other.
+ */
+static void start_guarded(char *const *envp, const char *plan_path, const char *name,
+			  struct error *err)
+{
+	struct guard guard;
+
+	guard_enter(&guard);
+	start_first(envp, plan_path, name, &guard.old, err);
+	guard_leave(&guard);
 }
 
 static void start_new(char **argv, char **envp, char *plan_path)
@@ -319,7 +332,7 @@ static void start_new(char **argv, char **envp, char *plan_path)
 		start_refuse(plan_path);
 		return;
 	}
-	start_first(envp, plan_path, name, &err);
+	start_guarded(envp, plan_path, name, &err);
 	say("%s; the program runs uncounted", err.message);
 	start_refuse(plan_path);
 }

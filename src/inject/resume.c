@@ -31,7 +31,6 @@ static void resume_capture_process(struct resume_fixed *f)
 
 	f->umask = umask(0);
 	umask((mode_t)f->umask);
-	sigprocmask(SIG_SETMASK, NULL, &f->mask);
 	for (int s = 1; s < RESUME_SIGNALS; s++)
 		if (!sigaction(s, NULL, &action) && action.sa_handler == SIG_IGN)
 			f->ignored |= (uint64_t)1 << (s - 1);
@@ -150,7 +149,8 @@ static int resume_write_file(const char *path, const struct str *s, struct error
 	return rc;
 }
 
-int resume_save(const char *path, char *const *argv, char *const *envp_new, struct error *err)
+int resume_save(const char *path, char *const *argv, char *const *envp_new, const sigset_t *mask,
+		struct error *err)
 {
 	struct resume_fixed f = {.magic = RESUME_MAGIC, .stdin_kind = RESUME_STDIN_OTHER};
 	struct str s = STR_INIT, fds = STR_INIT;
@@ -159,6 +159,7 @@ int resume_save(const char *path, char *const *argv, char *const *envp_new, stru
 	int rc;
 
 	resume_capture_process(&f);
+	f.mask = *mask;
 	rc = resume_capture_files(&f, err);
 	if (!rc)
 		rc = resume_capture_fds(&fds, err);

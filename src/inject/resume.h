@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "inject/state.h"
 
+#include <signal.h>
 #include <sys/types.h>
 
 enum resume_stdin {
@@ -27,9 +28,11 @@ enum resume_stdin {
 
 struct resume;
 
-/* Writes path from this process as it is. envp_new is the environment that every pass gets: it
- * holds one RETALLY_STATE and one RETALLY_PASS, replaced by resume_exec. */
-int resume_save(const char *path, char *const *argv, char *const *envp_new, struct error *err);
+/* Writes path from this process as it is, but with this signal mask. envp_new is the environment
+ * that every pass gets: it holds one RETALLY_STATE and one RETALLY_PASS, replaced by resume_exec.
+ */
+int resume_save(const char *path, char *const *argv, char *const *envp_new, const sigset_t *mask,
+		struct error *err);
 /* Maps path. The object lives in static memory: one at a time. */
 int resume_open(struct resume **r_out, const char *path, struct error *err);
 void resume_close(struct resume *r);

@@ -2,13 +2,13 @@
 /* The only place of the injected object that prints. */
 #include "inject/say.h"
 
+#include "inject/guard.h"
+
 #include <errno.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 static int the_fd = -1;
@@ -32,26 +32,10 @@ int say_fd(void)
 	return say_owns_fd() ? the_fd : -1;
 }
 
-/* A pipe that nobody reads must not kill the program with SIGPIPE on our account. */
-static void say_write(int fd, const char *text, size_t n)
-{
-	struct timespec none = {0, 0};
-	sigset_t pipe, old, pending;
-	bool was_pending;
-
-	sigemptyset(&pipe);
-	sigaddset(&pipe, SIGPIPE);
-	sigpending(&pending);
-	was_pending = sigismember(&pending, SIGPIPE) == 1;
-	pthread_sigmask(SIG_BLOCK, &pipe, &old);
-	if (write(fd, text, n) < 0 && errno == EPIPE && !was_pending)
-		sigtimedwait(&pipe, NULL, &none);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-}
-
 void say(const char *fmt, ...)
 {
 	int saved = errno, n, fd = say_owns_fd() ? the_fd : STDERR_FILENO;
+	struct guard guard;
 	char line[1400];
 	va_list ap;
 
@@ -62,7 +46,11 @@ void say(const char *fmt, ...)
 	if (n > (int)sizeof(line) - 2)
 		n = (int)sizeof(line) - 2;
 	line[n] = '\n';
-	say_write(fd, line, (size_t)n + 1);
+	guard_enter(&guard);
+	if (write(fd, line, (size_t)n + 1) < 0) {
+		/* nowhere left to say it */
+	}
+	guard_leave(&guard);
 	errno = saved;
 }
 
