@@ -44,8 +44,7 @@ static const struct cell_sums *cell_at(const struct group_sums *g, const struct 
 static const struct place *first_value(const struct values *v, const struct group_sums *g,
 				       uint32_t counter)
 {
-	for_each_place(v, counter, p)
-	{
+	for_each_place (v, counter, p) {
 		const struct cell_sums *c = cell_at(g, p);
 
 		if (c && c->n)
@@ -61,8 +60,7 @@ static const struct place *first_value(const struct values *v, const struct grou
 static bool why_bad(const struct values *v, const struct group_sums *g, uint32_t counter,
 		    struct value *value, struct str *why)
 {
-	for_each_place(v, counter, p)
-	{
+	for_each_place (v, counter, p) {
 		const struct cell_sums *c = cell_at(g, p);
 		uint8_t most = 0;
 
@@ -82,8 +80,9 @@ static bool why_bad(const struct values *v, const struct group_sums *g, uint32_t
 			}
 			return true;
 		}
-		return store_why_missing(v->store, counter, why) ||
-		       (str_addf(why, "%s in pass %u", status_name(most), p->pass), true);
+		if (!store_why_missing(v->store, counter, why))
+			str_addf(why, "%s in pass %u", status_name(most), p->pass);
+		return true;
 	}
 	return false;
 }
@@ -130,8 +129,7 @@ static int counter_value(struct values *v, const struct group_sums *g, uint32_t 
 	uint32_t n_compared = 0;
 
 	*out = (struct value){.index = counter, .status = "ok", .reason = "", .passes = ""};
-	for_each_place(v, counter, p)
-	{
+	for_each_place (v, counter, p) {
 		const struct cell_sums *c = cell_at(g, p);
 
 		if (!c || !c->n)

@@ -151,7 +151,7 @@ static void add_counter_names(const struct plan *plan, uint32_t pass, struct str
 	for (uint32_t i = 0; i < p->n_counters; i++) {
 		const char *name = plan->counters[p->counters[i]].name;
 
-		if (i && out->size - start + strlen(name) > 44) {
+		if (i && out->size - start + strlen(name) > 34) {
 			str_addf(out, " and %u more", p->n_counters - i);
 			return;
 		}

@@ -46,6 +46,20 @@ static void add_selection(struct str *out, const char *selection)
 	str_release(&word);
 }
 
+/* -o takes a template, in which a percent sign is written twice. */
+static void add_template(struct str *out, const char *dir)
+{
+	struct str text = STR_INIT;
+
+	for (; *dir; dir++) {
+		str_add_char(&text, *dir);
+		if (*dir == '%')
+			str_add_char(&text, '%');
+	}
+	add_quoted(out, str_text(&text));
+	str_release(&text);
+}
+
 void store_pass_command(const struct store *s, uint32_t pass, struct str *out)
 {
 	if (!s->info.argc) { /* recorded without the command, which alone knows the arguments */
@@ -58,7 +72,7 @@ void store_pass_command(const struct store *s, uint32_t pass, struct str *out)
 	if (s->plan.selection)
 		add_selection(out, s->plan.selection);
 	str_addf(out, " --pass %u -o ", pass);
-	add_quoted(out, s->dir);
+	add_template(out, s->dir);
 	str_add(out, " --");
 	for (size_t i = 0; i < s->info.argc; i++) {
 		str_add_char(out, ' ');
