@@ -17,6 +17,8 @@ struct command {
 static const struct command commands[] = {
 	{"run", cmd_run, "run a program once per pass and collect its counters"},
 	{"plan", cmd_plan, "how many passes a selection needs, and what forces them"},
+	{"list", cmd_list, "sources, chips, counters, metrics, sets"},
+	{"report", cmd_report, "what was collected, as a table, CSV or JSON"},
 	{"doctor", cmd_doctor, "what this machine can count, and what to change where it cannot"},
 };
 

@@ -121,3 +121,11 @@ void scale_print(const struct scale *s, struct number n, struct str *out)
 	else
 		add_fixed(out, v, size >= 100 ? 1 : size >= 10 ? 2 : 3);
 }
+
+void share_print(double share, struct str *out)
+{
+	double percent = 100 * share;
+	int digits = percent >= 9.95 || percent <= 0 ? 0 : percent >= 0.995 ? 1 : 2;
+
+	str_addf(out, "%.*f %%", digits, percent);
+}

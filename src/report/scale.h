@@ -33,5 +33,8 @@ struct scale scale_pick(struct number n, const char *unit, bool base);
 void scale_print(const struct scale *s, struct number n, struct str *out);
 /* Appends all digits: a count as it is, a real number so that it reads back the same. */
 void number_print(struct number n, struct str *out);
+/* Appends a share as a percentage with two digits or, from 100 %, all of its whole ones: "3.6 %",
+ * "180 %". */
+void share_print(double share, struct str *out);
 
 #endif

@@ -96,9 +96,9 @@ static void add_anchors(const struct plan *plan, const struct values *v, struct 
 		}
 		if (!worst)
 			continue;
-		str_addf(out, "%s%s: passes differ by %.2g %%",
-			 lines++ ? "           " : "anchors    ", plan->counters[c].name,
-			 100 * worst->pass_spread);
+		str_addf(out, "%s%s: passes differ by ", lines++ ? "           " : "anchors    ",
+			 plan->counters[c].name);
+		share_print(worst->pass_spread, out);
 		if (n > 1)
 			str_addf(out, " (at most, in %s)", where);
 		str_add(out, "\n");

@@ -71,9 +71,10 @@ static void add_note(struct table *t, const struct plan *plan, const struct valu
 		str_addf(&text, "(%s)", v->reason);
 	else if (!v->is_metric && (plan->counters[v->index].flags & PLAN_COUNTER_ANCHOR))
 		str_add(&text, "anchor");
-	if (v->present && v->pass_spread >= 0)
-		str_addf(&text, "%spasses differ by %.2g %%", text.size ? ", " : "",
-			 100 * v->pass_spread);
+	if (v->present && v->pass_spread >= 0) {
+		str_add(&text, text.size ? ", passes differ by " : "passes differ by ");
+		share_print(v->pass_spread, &text);
+	}
 	table_add_string(t, str_text(&text));
 	str_release(&text);
 }

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* retally report: what a run directory holds. */
+#include "base/str.h"
+#include "cli/command.h"
+#include "cli/options.h"
+#include "cli/setup.h"
+#include "report/report.h"
+#include "store/store.h"
+
+#include <glob.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The directory given, or the only *.retally here. */
+static int report_find(const struct options *o, struct str *dir, struct error *err)
+{
+	glob_t found;
+	int rc = 0;
+
+	if (o->argc > 1)
+		return error_set(err, RC_INVALID,
+				 "report takes one directory; '%s' is one too many", o->argv[1]);
+	if (o->argc == 1) {
+		str_add(dir, o->argv[0]);
+		return 0;
+	}
+	if (glob("*.retally", GLOB_ONLYDIR, NULL, &found))
+		return error_set(err, RC_NOT_FOUND,
+				 "report: which directory? there is no *.retally here");
+	if (found.gl_pathc == 1)
+		str_add(dir, found.gl_pathv[0]);
+	else
+		rc = error_set(err, RC_INVALID,
+			       "report: which directory? there are %zu, '%s' is one",
+			       found.gl_pathc, found.gl_pathv[0]);
+	globfree(&found);
+	return rc;
+}
+
+static int report_by(const struct options *o, enum report_by *by_out, struct error *err)
+{
+	static const char *const names[] = {"kernel", "dispatch", "pass", "rank"};
+
+	*by_out = REPORT_BY_KERNEL;
+	if (!o->by)
+		return 0;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!strcmp(o->by, names[i])) {
+			*by_out = (enum report_by)i;
+			return 0;
+		}
+	return error_set(err, RC_INVALID, "--by: '%s' is not kernel, dispatch, pass or rank",
+			 o->by);
+}
+
+static int report_units(const struct options *o, bool *base_out, struct error *err)
+{
+	*base_out = o->units && !strcmp(o->units, "base");
+	if (!o->units || *base_out || !strcmp(o->units, "auto"))
+		return 0;
+	return error_set(err, RC_INVALID, "--units: '%s' is not auto or base", o->units);
+}
+
+/* All names of one kind of selection, with commas; NULL when there are none. */
+static const char *report_names(const struct options *o, char kind, struct str *list)
+{
+	for (size_t i = 0; i < o->selection.n; i++)
+		if (o->selection.items[i].kind == kind)
+			str_addf(list, "%s%s", list->size ? "," : "", o->selection.items[i].text);
+	return list->size ? str_text(list) : NULL;
+}
+
+static int report_run(const struct options *o, struct error *err)
+{
+	static const enum table_format formats[] = {TABLE_TEXT, TABLE_CSV, TABLE_JSON};
+	struct report_options ro = {.format = formats[o->format],
+				    .kernels = o->kernels.items,
+				    .n_kernels = o->kernels.n};
+	struct str dir = STR_INIT, metrics = STR_INIT, counters = STR_INIT;
+	struct store *store = NULL;
+	int rc;
+
+	ro.metrics = report_names(o, 'm', &metrics);
+	ro.counters = report_names(o, 'e', &counters);
+	rc = report_by(o, &ro.by, err);
+	if (!rc)
+		rc = report_units(o, &ro.base_units, err);
+	if (!rc)
+		rc = report_find(o, &dir, err);
+	if (!rc && (str_is_failed(&dir) || str_is_failed(&metrics) || str_is_failed(&counters)))
+		rc = error_set(err, RC_NO_MEMORY, "out of memory");
+	if (!rc)
+		rc = store_open(&store, str_text(&dir), err);
+	if (!rc)
+		rc = report_write(store, &ro, stdout, err);
+	if (!rc && fflush(stdout))
+		rc = error_set(err, RC_IO, "cannot write to standard output");
+	store_close(store);
+	str_release(&dir);
+	str_release(&metrics);
+	str_release(&counters);
+	return rc;
+}
+
+int cmd_report(int argc, char **argv)
+{
+	struct options o;
+	struct error err = {0};
+	int rc;
+
+	if (options_parse(&o, COMMAND_REPORT, argc, argv, &err))
+		return command_fail(EXIT_USAGE, &err);
+	if (o.help) {
+		puts("usage: retally report [DIR] [options]\n");
+		options_print_help(stdout, COMMAND_REPORT);
+		options_release(&o);
+		return EXIT_FINE;
+	}
+	rc = report_run(&o, &err);
+	options_release(&o);
+	return rc ? command_fail(EXIT_USAGE, &err) : EXIT_FINE;
+}
