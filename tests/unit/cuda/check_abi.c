@@ -1,25 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Compares our declarations of CUPTI with the vendor's headers. Built only where those are installed, with an
- * empty file named `string` in front of the include path, because cupti_profiler_host.h of CUDA 13 includes a
- * C++ header that it does not use.
+ * Compares our declarations of CUPTI with the vendor's headers. Built only where those are
+ * installed, with an empty file named `string` in front of the include path, because
+ * cupti_profiler_host.h of CUDA 13 includes a C++ header that it does not use.
  */
+#include "source/cuda/cuda_abi.h"
+
+#include <cupti_profiler_host.h>
+#include <cupti_profiler_target.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cupti_profiler_target.h>
-
-#include <cupti_profiler_host.h>
-
-#include "source/cuda/cuda_abi.h"
-
-#define SAME(ours, theirs, our_last)                                                               \
-	_Static_assert(sizeof(struct ours) == sizeof(theirs), #theirs);                            \
+#define SAME(ours, theirs, our_last)                                    \
+	_Static_assert(sizeof(struct ours) == sizeof(theirs), #theirs); \
 	_Static_assert(CUPTI_STRUCT_SIZE(struct ours, our_last) == theirs##_STRUCT_SIZE, #theirs)
-#define FIELD(ours, our_field, theirs, their_field)                                                \
-	_Static_assert(offsetof(struct ours, our_field) == offsetof(theirs, their_field) &&        \
-			       sizeof(((struct ours *)0)->our_field) ==                            \
-				       sizeof(((theirs *)0)->their_field),                         \
+#define FIELD(ours, our_field, theirs, their_field)                                         \
+	_Static_assert(offsetof(struct ours, our_field) == offsetof(theirs, their_field) && \
+			       sizeof(((struct ours *)0)->our_field) ==                     \
+				       sizeof(((theirs *)0)->their_field),                  \
 		       #theirs "." #their_field)
 
 SAME(cupti_host_initialize, CUpti_Profiler_Host_Initialize_Params, host);
