@@ -38,8 +38,8 @@ void expr_print(const struct expr *e, struct str *out);
 /* True for the constants that are facts of a run ($duration_ns, $dispatches) and not of a chip. */
 bool expr_is_run_fact(const char *name);
 
-/* True when it reduces over dispatches or asks for their number: then one row that holds sums cannot
- * stand for many rows. */
+/* True when it reduces over dispatches or asks for their number: then one row that holds sums
+ * cannot stand for many rows. */
 bool expr_needs_rows(const struct expr *e);
 
 /* Where values come from. Rows are dispatches, 0 .. n_rows - 1. */

@@ -3,7 +3,8 @@
 #ifndef RETALLY_TESTS_UNIT_TEST_H
 #define RETALLY_TESTS_UNIT_TEST_H
 
-/* clang-format off: cmocka.h needs the others before it */
+/* cmocka.h needs the others before it */
+/* clang-format off */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -222,7 +222,6 @@ static int cuda_host_probe_pairs(const struct cuda_host *h, struct arena *arena,
 	return 0;
 }
 
-
 /* Tries; each costs about as much as planning once (0.1 s for 220 counters). */
 #define CUDA_ORDERS 24
 
