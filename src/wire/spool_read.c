@@ -154,7 +154,11 @@ static void spool_assemble(struct spool_reader *r, unsigned char *raw)
 	memcpy(words, raw + SPOOL_WORDS_AT,
 	       have - SPOOL_WORDS_AT < sizeof(words) ? have - SPOOL_WORDS_AT : sizeof(words));
 	log = have > SPOOL_LOG_AT ? have - SPOOL_LOG_AT : 0;
-	if (!spool_find_window(words, &in_use, &base, &is_sure)) {
+	if (!words[0] && !words[1] && !log) {
+		base = SPOOL_LOG_START; /* closed in window 0, and just made longer to go on in it
+					 */
+		is_sure = true;
+	} else if (!spool_find_window(words, &in_use, &base, &is_sure)) {
 		base = SPOOL_LOG_START + (uint64_t)log + 8; /* more than there is */
 		is_sure = false;
 	}

@@ -176,6 +176,27 @@ static void test_zero_tail(void **state)
 	assert_int_equal(o.n, n_starts);
 }
 
+/* A closed file that was made longer, and whose process died before it wrote the windows' words. */
+static void test_made_longer(void **state)
+{
+	const size_t size = 131072;
+	unsigned char *bytes = calloc(1, size + 64);
+
+	(void)state;
+	assert_non_null(bytes);
+	memcpy(bytes, good, good_size);
+	for (size_t n = 65536; n <= size; n += 8192) {
+		struct outcome o = read_bytes(bytes, n);
+
+		assert_int_equal(o.rc, 0);
+		assert_int_equal(o.n, n_starts);
+		assert_true(o.closed);
+	}
+	/* With a log behind the windows it is damage: nobody knows where that ends. */
+	assert_int_equal(read_bytes(bytes, size + 64).rc, RC_CORRUPT);
+	free(bytes);
+}
+
 /* A length of zero in the middle is damage, not the end of the file. */
 static void test_lost_length(void **state)
 {
@@ -377,10 +398,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_byte_changed), cmocka_unit_test(test_every_length),
-		cmocka_unit_test(test_zero_tail),          cmocka_unit_test(test_lost_length),
-		cmocka_unit_test(test_moved_record),       cmocka_unit_test(test_misshapen),
-		cmocka_unit_test(test_several_windows),    cmocka_unit_test(test_other_versions),
-		cmocka_unit_test(test_not_a_spool),
+		cmocka_unit_test(test_made_longer),        cmocka_unit_test(test_zero_tail),
+		cmocka_unit_test(test_lost_length),        cmocka_unit_test(test_moved_record),
+		cmocka_unit_test(test_misshapen),          cmocka_unit_test(test_several_windows),
+		cmocka_unit_test(test_other_versions),     cmocka_unit_test(test_not_a_spool),
 	};
 
 	return cmocka_run_group_tests(tests, make_good, NULL);
