@@ -21,7 +21,7 @@ __attribute__((noinline)) static long called(long x)
 int perf_breakpoint_try(uint32_t code, uint32_t data, uint32_t *n_out, struct error *err)
 {
 	int fds[PERF_BREAKPOINTS_TRIED_MAX], rc = 0, saved = 0;
-	uint32_t n = code + data, opened = 0, right = 0;
+	uint32_t n = code + data, opened = 0, right = 0, silent = 0;
 	long (*volatile call)(long) = called;
 
 	if (n > PERF_BREAKPOINTS_TRIED_MAX)
@@ -52,14 +52,20 @@ int perf_breakpoint_try(uint32_t code, uint32_t data, uint32_t *n_out, struct er
 	for (uint32_t i = 0; i < opened; i++) {
 		uint64_t value[3];
 
-		if (read(fds[i], value, sizeof(value)) == (ssize_t)sizeof(value) &&
-		    value[0] == TOUCHES)
-			right++;
+		if (read(fds[i], value, sizeof(value)) != (ssize_t)sizeof(value))
+			value[0] = 0;
+		right += value[0] == TOUCHES;
+		silent += !value[0];
 		close(fds[i]);
 	}
 	if (n_out)
 		*n_out = opened;
-	if (right < opened)
+	if (right < opened && !silent) /* seen: four on data under QEMU 7.2 without KVM */
+		rc = error_set(err, RC_UNSUPPORTED,
+			       "this machine counts %u hardware breakpoints at once wrongly (an "
+			       "emulator?)",
+			       opened);
+	else if (right < opened)
 		rc = error_set(
 			err, RC_UNSUPPORTED,
 			"this machine accepts hardware breakpoints but does not trigger them (a "
