@@ -188,7 +188,10 @@ static int settle_breakpoint(const char *name, const struct perf_rights *rights,
 		return 0;
 	if (data || debug.rc[0] != RC_UNSUPPORTED || !rights->privileged ||
 	    n->file_offset == UINT64_MAX)
-		return error_set(err, debug.rc[data], "'%s': %s", name, debug.why[data]);
+		return error_set(err, debug.rc[data], "'%s': %s%s", name, debug.why[data],
+				 !data && debug.rc[0] == RC_UNSUPPORTED && !rights->privileged
+					 ? "; root can count it, by uprobe"
+					 : "");
 	n->config.kind = PERF_KIND_UPROBE;
 	n->config.type = n->config.bp_type = n->config.bp_len = 0;
 	n->config.exclude_kernel = false;
