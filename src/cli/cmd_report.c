@@ -61,6 +61,15 @@ static int report_units(const struct options *o, bool *base_out, struct error *e
 	return error_set(err, RC_INVALID, "--units: '%s' is not auto or base", o->units);
 }
 
+static int report_ratio(const struct options *o, enum expr_ratio *ratio_out, struct error *err)
+{
+	*ratio_out =
+		o->ratio && !strcmp(o->ratio, "mean") ? EXPR_MEAN_OF_RATIOS : EXPR_RATIO_OF_SUMS;
+	if (!o->ratio || *ratio_out == EXPR_MEAN_OF_RATIOS || !strcmp(o->ratio, "sums"))
+		return 0;
+	return error_set(err, RC_INVALID, "--ratio: '%s' is not sums or mean", o->ratio);
+}
+
 /* All names of one kind of selection, with commas; NULL when there are none. */
 static const char *report_names(const struct options *o, char kind, struct str *list)
 {
@@ -85,6 +94,8 @@ static int report_run(const struct options *o, struct error *err)
 	rc = report_by(o, &ro.by, err);
 	if (!rc)
 		rc = report_units(o, &ro.base_units, err);
+	if (!rc)
+		rc = report_ratio(o, &ro.ratio, err);
 	if (!rc)
 		rc = report_find(o, &dir, err);
 	if (!rc && (str_is_failed(&dir) || str_is_failed(&metrics) || str_is_failed(&counters)))

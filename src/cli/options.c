@@ -85,6 +85,8 @@ static const struct option_def table[] = {
 	{0, "format", "FORMAT", PRINTING, OPTION_FORMAT, 0, 0, "table (default), csv or json"},
 	{0, "units", "HOW", COMMAND_REPORT, OPTION_STRING, AT(units), 0,
 	 "auto (default) or base: plain numbers"},
+	{0, "ratio", "HOW", COMMAND_REPORT, OPTION_STRING, AT(ratio), 0,
+	 "metrics over several dispatches: of the sums (default), or the mean of each one's"},
 	{'h', "help", NULL, ALL, OPTION_FLAG, AT(help), 0, "this help"},
 	/* Not offered. */
 	{'a', "all-cpus", NULL, COMMAND_RUN, OPTION_REFUSED, 0, 0,

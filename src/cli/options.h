@@ -52,6 +52,7 @@ struct options {
 	const char *replay;
 	const char *by;
 	const char *units;
+	const char *ratio;
 	uint32_t pass;       /* 0: all */
 	uint32_t of_total;   /* P of --pass K/P, 0 when not given */
 	uint64_t max_nodes;  /* 0: default */

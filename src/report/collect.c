@@ -132,7 +132,7 @@ static void add_spread(struct values *v, struct metric_sums *sums, uint32_t m,
 		v->spread_left_out = true;
 		return;
 	}
-	one = metric_of_row(v->plan, m, v->code[m].expr, r, &v->options);
+	one = metric_of_row(v->plan, m, v->code[m].expr, r);
 	if (one.missing)
 		return;
 	if (!sums->spread_n || one.number < sums->min)
@@ -140,6 +140,11 @@ static void add_spread(struct values *v, struct metric_sums *sums, uint32_t m,
 	if (!sums->spread_n || one.number > sums->max)
 		sums->max = one.number;
 	sums->spread_n++;
+}
+
+bool metric_needs_rows(const struct values *v, uint32_t m)
+{
+	return v->options.ratio == EXPR_MEAN_OF_RATIOS || expr_needs_rows(v->code[m].expr);
 }
 
 static int add_to_metric(struct values *v, struct group_sums *g, uint32_t m,
@@ -150,7 +155,7 @@ static int add_to_metric(struct values *v, struct group_sums *g, uint32_t m,
 	bool whole = true;
 	int rc = 0;
 
-	if (expr_needs_rows(v->code[m].expr))
+	if (metric_needs_rows(v, m))
 		rc = keep_columns(v, sums, m, r, err);
 	if (rc)
 		return rc;

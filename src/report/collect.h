@@ -79,4 +79,7 @@ int collect_rows(struct values *v, struct error *err);
 /* Turns the sums of one group into its values, appended to v->groups. */
 int evaluate_group(struct values *v, const struct group_sums *g, struct error *err);
 
+/* Whether metric m needs its dispatches one by one, and not only their sums. */
+bool metric_needs_rows(const struct values *v, uint32_t m);
+
 #endif

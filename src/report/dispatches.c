@@ -156,7 +156,7 @@ static void add_metric(struct writer *w, const struct store_row *r, uint32_t m)
 	if (!take_row(w))
 		return;
 	if (w->code[m].expr)
-		v = metric_of_row(w->plan, m, w->code[m].expr, r, w->values);
+		v = metric_of_row(w->plan, m, w->code[m].expr, r);
 	add_dispatch(w, r);
 	table_add_string(t, "metric");
 	table_add_string(t, metric->name);

@@ -263,16 +263,12 @@ static size_t get_instances(void *data, const char *name)
 static struct expr_value get_constant(void *data, const char *name, size_t row)
 {
 	const struct metric_input *in = data;
-	const struct values_options *o = &in->v->options;
-	double number;
 
 	if (!strcmp(name, "duration_ns"))
 		return of_number(in->row_numbers
 					 ? in->row_numbers[row * (in->metric->n_counters + 1) +
 							   in->metric->n_counters]
 					 : in->duration);
-	if (o->constant && o->constant(o->constant_data, name, &number))
-		return of_number(number);
 	return (struct expr_value){.missing = true};
 }
 
@@ -370,7 +366,7 @@ static int metric_value(struct values *v, const struct group_sums *g, uint32_t m
 	if (data.pass) {
 		data.duration = (double)(data.pass->complete_duration_ns + sums->duration_ns);
 		out->n = data.pass->complete_rows + sums->rows;
-		if (expr_needs_rows(v->code[m].expr)) {
+		if (metric_needs_rows(v, m)) {
 			data.row_numbers = sums->columns.items;
 			in.n_rows = sums->column_rows;
 		}
@@ -382,7 +378,7 @@ static int metric_value(struct values *v, const struct group_sums *g, uint32_t m
 		out->reason = "it looks at every dispatch, and there are too many at once; use -k";
 		return 0;
 	}
-	rc = expr_evaluate(v->code[m].expr, &in, EXPR_RATIO_OF_SUMS, &result, err);
+	rc = expr_evaluate(v->code[m].expr, &in, v->options.ratio, &result, err);
 	if (rc)
 		return rc;
 	if (result.value.missing) {

@@ -35,6 +35,8 @@ void json_head(const struct store *s, const struct report_options *o, struct jso
 	json_key(w, "proven");
 	json_bool(w, plan->proven);
 	json_end_object(w);
+	json_key(w, "ratio");
+	json_string(w, o->ratio == EXPR_MEAN_OF_RATIOS ? "mean" : "sums");
 	json_key(w, "by");
 	json_string(w, report_by_name(o->by));
 }

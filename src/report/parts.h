@@ -16,7 +16,9 @@ int dispatches_table(struct store *s, const struct values_options *vo,
 		     const struct report_options *o, FILE *f, struct json_writer *json,
 		     struct error *err);
 /* ---- text_parts.c: the rest of the text ---- */
-void text_head(const struct store *s, const struct values *v, struct str *out);
+/* Program, plan, coverage, anchors; how ratios were taken when not as usual. */
+void text_head(const struct store *s, const struct values *v, enum expr_ratio ratio,
+	       struct str *out);
 int text_passes(const struct store *s, const struct report_options *o, FILE *f, struct error *err);
 void text_findings(const struct store *s, struct str *out);
 void text_missing(const struct store *s, struct str *out);

@@ -137,8 +137,7 @@ static int filter_init(struct filter *filter, const struct store *s, const struc
 		.kernels = filter->kernels,
 		.counters = filter->counters,
 		.metrics = filter->metrics,
-		.constant = o->constant,
-		.constant_data = o->constant_data,
+		.ratio = o->ratio,
 	};
 	return rc;
 }
@@ -176,7 +175,7 @@ static int write_text(struct store *s, const struct values *v, const struct filt
 	struct str text = STR_INIT;
 	int rc;
 
-	text_head(s, v, &text);
+	text_head(s, v, o->ratio, &text);
 	rc = write_out(&text, f, err);
 	if (!rc)
 		rc = write_values(s, v, filter, o, f, NULL, err);

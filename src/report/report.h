@@ -28,9 +28,7 @@ struct report_options {
 	 */
 	const char *metrics;
 	const char *counters;
-	/* Constants of the chip, see values.h. */
-	bool (*constant)(void *data, const char *name, double *value_out);
-	void *constant_data;
+	enum expr_ratio ratio; /* of metrics over several dispatches (docs/expressions.md) */
 };
 /* RC_INVALID names an unknown metric or counter, or a bad pattern; RC_NOT_FOUND when no kernel
  * matches; RC_IO when f could not be written. */

@@ -105,7 +105,8 @@ static void add_anchors(const struct plan *plan, const struct values *v, struct 
 	}
 }
 
-void text_head(const struct store *s, const struct values *v, struct str *out)
+void text_head(const struct store *s, const struct values *v, enum expr_ratio ratio,
+	       struct str *out)
 {
 	const struct store_info *info = store_info(s);
 	const struct plan *plan = store_plan(s);
@@ -124,6 +125,8 @@ void text_head(const struct store *s, const struct values *v, struct str *out)
 	add_plan(plan, out);
 	add_coverage(s, out);
 	add_anchors(plan, v, out);
+	if (ratio == EXPR_MEAN_OF_RATIOS)
+		str_add(out, "ratios     means of the values of each dispatch (--ratio mean)\n");
 }
 
 /* ---- passes ---- */

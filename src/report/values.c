@@ -52,7 +52,6 @@ struct row_input {
 	const struct plan *plan;
 	const struct plan_pass *pass;
 	const struct store_row *row;
-	const struct values_options *options;
 };
 
 static struct expr_value of_value(const struct store_value *v)
@@ -112,21 +111,18 @@ static size_t row_instances(void *data, const char *name)
 static struct expr_value row_constant(void *data, const char *name, size_t row)
 {
 	const struct row_input *in = data;
-	double number;
 
 	(void)row;
+	/* Constants of the chip were replaced when the plan was made. */
 	if (!strcmp(name, "duration_ns"))
 		return (struct expr_value){.number = (double)(in->row->end_ns - in->row->begin_ns)};
-	if (in->options->constant &&
-	    in->options->constant(in->options->constant_data, name, &number))
-		return (struct expr_value){.number = number};
 	return (struct expr_value){.missing = true};
 }
 
 struct expr_value metric_of_row(const struct plan *plan, uint32_t m, const struct expr *expr,
-				const struct store_row *row, const struct values_options *o)
+				const struct store_row *row)
 {
-	struct row_input data = {.plan = plan, .row = row, .options = o};
+	struct row_input data = {.plan = plan, .row = row};
 	struct expr_input in = {.n_rows = 1,
 				.data = &data,
 				.counter = row_counter,

@@ -32,9 +32,7 @@ struct values_options {
 	const bool *kernels;  /* by index in store_kernels; NULL: all */
 	const bool *counters; /* by index in the plan; NULL: all */
 	const bool *metrics;
-	/* Constants of the chip; NULL: there are none. False: unknown name. */
-	bool (*constant)(void *data, const char *name, double *value_out);
-	void *constant_data;
+	enum expr_ratio ratio; /* of metrics over several dispatches */
 };
 struct value {
 	bool is_metric;
@@ -82,7 +80,7 @@ int metrics_parse(struct arena *arena, const struct plan *plan, struct metric_co
 		  struct error *err);
 /* Evaluates metric m on the values of one row of its pass. */
 struct expr_value metric_of_row(const struct plan *plan, uint32_t m, const struct expr *expr,
-				const struct store_row *row, const struct values_options *o);
+				const struct store_row *row);
 const char *status_name(uint8_t status);
 
 #endif
