@@ -5,12 +5,16 @@
 #include "cli/options.h"
 #include "cli/plan_print.h"
 #include "cli/setup.h"
+#include "launch/distribute.h"
 #include "launch/program.h"
 #include "launch/run.h"
+#include "model/coverage.h"
 #include "report/summary.h"
 #include "source/perf/perf_host.h"
+#include "store/store.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -65,12 +69,39 @@ static bool run_sum_up(const struct options *o, const struct run_outcome *outcom
 		else
 			fprintf(stderr, "retally: %s\n", f->text);
 	}
+	/* One rank speaks for the job; the directory has the others' too, as far as they are. */
+	if (outcome->rank > 0)
+		return true;
 	if (outcome->directory &&
 	    summary_write(outcome->directory, o->quiet ? NULL : stderr, &complete, &err)) {
 		command_fail(0, &err);
 		return false;
 	}
 	return complete;
+}
+
+/* How the launches that --distribute chose passes for cover the plan so far. */
+static void run_show_coverage(const struct run_outcome *outcome, const struct plan *plan,
+			      bool random)
+{
+	struct store *store = NULL;
+	struct str text = STR_INIT;
+	const struct store_run *runs;
+	uint32_t *samples = calloc(plan->n_passes + 1, sizeof(*samples));
+	size_t n;
+
+	if (samples && !store_open(&store, outcome->directory, NULL)) {
+		runs = store_runs(store, &n);
+		for (size_t i = 0; i < n; i++)
+			if (runs[i].pass && runs[i].pass <= plan->n_passes && runs[i].ended)
+				samples[runs[i].pass - 1]++;
+		coverage_describe(samples, plan->n_passes, random, &text);
+		fprintf(stderr, "retally: pass %u of %u was collected here (--distribute)\n%s",
+			outcome->pass, plan->n_passes, str_text(&text));
+	}
+	store_close(store);
+	str_release(&text);
+	free(samples);
 }
 
 static int run_execute(struct setup *s, const struct options *o, int *signal_out)
@@ -93,6 +124,14 @@ static int run_execute(struct setup *s, const struct options *o, int *signal_out
 	bool complete;
 	int status, rc;
 
+	if (o->has_seed && !o->distribute) {
+		error_set(&err, RC_INVALID, "--seed goes with --distribute");
+		return command_fail(EXIT_RETALLY_FAILED, &err);
+	}
+	if (o->distribute && distribute_parse(o->distribute, &ro.distribute, &err))
+		return command_fail(EXIT_RETALLY_FAILED, &err);
+	ro.distribute.has_seed = o->has_seed;
+	ro.distribute.seed = o->seed;
 	rc = run_program(&ro, &s->plan, &outcome, &err);
 	if (progress_shown)
 		fputs("\r\033[K", stderr);
@@ -102,6 +141,8 @@ static int run_execute(struct setup *s, const struct options *o, int *signal_out
 		command_fail(status, &err);
 	if (!rc || outcome.started) {
 		complete = run_sum_up(o, &outcome);
+		if (o->distribute && !o->quiet && outcome.directory && outcome.rank <= 0)
+			run_show_coverage(&outcome, &s->plan, ro.distribute.random);
 		if (o->strict && !complete && !status && !outcome.signal) {
 			fputs("retally: error: not everything wanted was collected (--strict)\n",
 			      stderr);

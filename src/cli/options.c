@@ -17,6 +17,7 @@ enum option_kind {
 	OPTION_LIST,      /* appended to the struct option_list at offset */
 	OPTION_PASS,
 	OPTION_NODES,
+	OPTION_SEED,
 	OPTION_FACTOR,
 	OPTION_FORMAT,
 	OPTION_REFUSED, /* `help` is the sentence */
@@ -63,6 +64,9 @@ static const struct option_def table[] = {
 	{0, "max-nodes", "N", SELECTING, OPTION_NODES, 0, 0, "search nodes the planner may spend"},
 	{0, "pass", "K[/P]", COMMAND_RUN, OPTION_PASS, 0, 0,
 	 "run pass K only; with /P fail unless the plan has P passes"},
+	{0, "distribute", "UNIT", COMMAND_RUN, OPTION_STRING, AT(distribute), 0,
+	 "rank or process, with :cyclic (default) or :random: one pass in each, nothing is replayed"},
+	{0, "seed", "N", COMMAND_RUN, OPTION_SEED, 0, 0, "fixes what --distribute chooses"},
 	{'o', "output", "DIR", COMMAND_RUN, OPTION_STRING, AT(output), 0,
 	 "run directory (default PROGRAM.retally); %h host, %p pid, %r rank, %q{VAR}"},
 	{0, "replay", "MODE", COMMAND_RUN, OPTION_STRING, AT(replay), 0,
@@ -166,6 +170,14 @@ static int option_apply(struct options *o, const struct option_def *d, const cha
 		if (errno || *end || *text < '0' || *text > '9' || !o->max_nodes)
 			return error_set(err, RC_INVALID,
 					 "--max-nodes: '%s' is not a number above 0", text);
+		return 0;
+	case OPTION_SEED:
+		errno = 0;
+		o->seed = strtoull(text, &end, 10);
+		if (errno || *end || *text < '0' || *text > '9')
+			return error_set(err, RC_INVALID, "--seed: '%s' is not a number from 0",
+					 text);
+		o->has_seed = true;
 		return 0;
 	case OPTION_FACTOR:
 		o->pass_timeout = strtod(text, &end);

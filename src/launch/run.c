@@ -9,6 +9,7 @@
 #include "launch/channel.h"
 #include "launch/directory.h"
 #include "launch/inbox.h"
+#include "launch/job.h"
 #include "launch/pass.h"
 #include "launch/program.h"
 #include "launch/supervisor.h"
@@ -342,14 +343,40 @@ static int run_supervised(struct run *r, struct supervisor_job *job, struct erro
 
 static void run_describe_options(const struct run_options *o, char *text, size_t size)
 {
-	snprintf(text, size, "%s%s%s", o->no_aslr ? " --no-aslr" : "",
-		 o->chdir_per_pass ? " --chdir-per-pass" : "",
-		 o->keep_going ? " --keep-going" : "");
+	const struct distribute *d = &o->distribute;
+	char seed[40] = "";
+
+	if (d->has_seed)
+		snprintf(seed, sizeof(seed), " --seed %llu", (unsigned long long)d->seed);
+	snprintf(text, size, "%s%s%s%s%s%s", o->no_aslr ? " --no-aslr" : "",
+		 o->chdir_per_pass ? " --chdir-per-pass" : "", o->keep_going ? " --keep-going" : "",
+		 d->unit == DISTRIBUTE_RANK      ? " --distribute rank"
+		 : d->unit == DISTRIBUTE_PROCESS ? " --distribute process"
+						 : "",
+		 d->unit && d->random ? ":random" : "", seed);
 }
 
-int run_program(const struct run_options *options, const struct plan *plan,
+/* The pass that --distribute gives to this process. */
+static int run_deal(struct run_options *o, const struct plan *plan, const struct identity *identity,
+		    struct error *err)
+{
+	char job[JOB_NAME_SIZE];
+
+	if (!o->distribute.unit)
+		return 0;
+	if (o->pass)
+		return error_set(
+			err, RC_INVALID,
+			"--pass chooses a pass and so does --distribute: give one of them");
+	job_name(job);
+	return distribute_pass(&o->distribute, identity->rank, job, plan->n_passes, &o->pass, err);
+}
+
+int run_program(const struct run_options *asked, const struct plan *plan,
 		struct run_outcome *outcome, struct error *err)
 {
+	struct run_options chosen = *asked;
+	const struct run_options *options = &chosen;
 	struct run r = {.options = options, .outcome = outcome, .channel = -1};
 	struct directory directory = {.fd = -1};
 	struct spool_writer spool = {.fd = -1};
@@ -358,7 +385,7 @@ int run_program(const struct run_options *options, const struct plan *plan,
 	uint32_t *passes = NULL;
 	struct supervisor_job job = {0};
 	bool have_spool = false;
-	char given[80];
+	char given[160];
 	int rc;
 
 	memset(outcome, 0, sizeof(*outcome));
@@ -366,9 +393,14 @@ int run_program(const struct run_options *options, const struct plan *plan,
 	r.process.signals = -1;
 	launch_id(outcome->launch);
 	identity_read(&identity);
+	outcome->rank = identity.rank;
+	outcome->size = identity.size;
 	run_guard_streams(&r.process);
 	run_describe_options(options, given, sizeof(given));
 	rc = run_check_passes(options, plan, err);
+	if (!rc)
+		rc = run_deal(&chosen, plan, &identity, err);
+	outcome->pass = chosen.pass;
 	if (rc)
 		goto out;
 	rc = program_find(&program, options->argv, err);

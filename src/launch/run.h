@@ -25,6 +25,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/vec.h"
+#include "launch/distribute.h"
 #include "wire/plan.h"
 
 #include <stdbool.h>
@@ -46,7 +47,8 @@ struct run_options {
 			      * NULL: none */
 	uint32_t pass;       /* 0: every pass of the plan; K: only pass K */
 	uint32_t of_total;   /* P of --pass K/P: refuse unless the plan has P passes; 0: any */
-	bool no_aslr;        /* the same addresses in every pass */
+	struct distribute distribute; /* unit not 0: it chooses the pass, `pass` must be 0 */
+	bool no_aslr;                 /* the same addresses in every pass */
 	bool chdir_per_pass; /* later passes run in DIR/cwd/LAUNCH/pass-K, a fresh empty folder:
 			      * relative file names of the arguments are not found there */
 	bool keep_going;     /* run the other passes after one that failed */
@@ -84,8 +86,10 @@ struct run_finding {
 };
 
 struct run_outcome {
-	int exit_status; /* what the command should exit with, also when run_program failed */
-	int signal;      /* not 0: die of this signal instead (run_die_of_signal) */
+	int exit_status;    /* what the command should exit with, also when run_program failed */
+	int signal;         /* not 0: die of this signal instead (run_die_of_signal) */
+	int32_t rank, size; /* in the job, or SPOOL_RANK_NONE (wire/spool.h) */
+	uint32_t pass;      /* the only one of this run, also when --distribute chose it; 0: all */
 	uint32_t passes_wanted;
 	uint32_t passes_completed; /* ended by themselves, whatever their status; counts are stored
 				    */
