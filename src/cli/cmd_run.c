@@ -12,6 +12,7 @@
 #include "report/summary.h"
 #include "source/perf/perf_host.h"
 #include "store/store.h"
+#include "wire/identity.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,6 +105,27 @@ static void run_show_coverage(const struct run_outcome *outcome, const struct pl
 	free(samples);
 }
 
+/* An MPI library cannot be started a second time under the launcher's process manager (MPICH: the
+ * socket is shut down, Open MPI: the rank's slot is taken), and a job that fails in pass 2 has cost
+ * its time. */
+static int run_check_rank(const struct setup *s, const struct options *o, struct error *err)
+{
+	const char *variable = identity_in_mpi_rank();
+
+	if (!variable || s->plan.n_passes < 2 || o->pass || o->distribute ||
+	    (o->replay && !strcmp(o->replay, "application")))
+		return 0;
+	return error_set(err, RC_UNSUPPORTED,
+			 "this is a rank of an MPI job (%s), where %u passes cannot follow each "
+			 "other yet: use "
+			 "--distribute rank (passes dealt over the ranks), --pass K in %u "
+			 "launches, `retally run "
+			 "... -- mpirun ...` around the launcher, or --replay application for a "
+			 "program that "
+			 "does not use MPI",
+			 variable, s->plan.n_passes, s->plan.n_passes);
+}
+
 static int run_execute(struct setup *s, const struct options *o, int *signal_out)
 {
 	bool progress_shown = false;
@@ -182,7 +204,8 @@ int cmd_run(int argc, char **argv)
 		status = command_fail(EXIT_RETALLY_FAILED, &err);
 	} else if ((rc = program_find(&program, o.argv, &err))) {
 		status = command_fail(run_status_of(rc), &err);
-	} else if (run_check_mode(&o, &err) || run_prepare(&s, &o, program.path, &err)) {
+	} else if (run_check_mode(&o, &err) || run_prepare(&s, &o, program.path, &err) ||
+		   run_check_rank(&s, &o, &err)) {
 		status = command_fail(EXIT_RETALLY_FAILED, &err);
 	} else {
 		status = run_execute(&s, &o, &signal);

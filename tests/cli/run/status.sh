@@ -32,4 +32,14 @@ is "$(cat out)" "$(printf 'a\nb\n')" 'unchanged'
 mkdir ro
 exits 125 'a directory that cannot be made' "$retally" run -o /proc/nowhere/d -e task-clock -- true
 like "$(cat err)" '/proc/nowhere' 'is named'
+two='page-faults,task-clock,bp:f1,bp:f2,bp:f3,bp:f4,bp:f5'
+if "$retally" plan --count -e "$two" -- "$programs/twelve" >/dev/null 2>err; then
+	PMI_RANK=1 PMI_FD=9 exits 125 'two passes in a rank of an MPI job' \
+		"$retally" run -q -o rank -e "$two" -- "$programs/twelve"
+	like "$(cat err)" 'PMI_.*--distribute rank.*--pass K' 'are refused with the ways that work'
+	PMI_RANK=1 PMI_FD=9 exits 0 'one of them is fine' \
+		"$retally" run -q -o rank --pass 2 -e "$two" -- "$programs/twelve"
+else
+	skip "$(head -1 err)" 'two passes in a rank of an MPI job'
+fi
 done_testing
