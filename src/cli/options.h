@@ -53,9 +53,9 @@ struct options {
 	const char *by;
 	const char *units;
 	const char *ratio;
-	uint32_t pass;       /* 0: all */
-	uint32_t of_total;   /* P of --pass K/P, 0 when not given */
-	uint64_t max_nodes;  /* 0: default */
+	uint32_t pass;      /* 0: all */
+	uint32_t of_total;  /* P of --pass K/P, 0 when not given */
+	uint64_t max_nodes; /* 0: default */
 	const char *distribute, *mpi;
 	bool has_seed;
 	uint64_t seed;
