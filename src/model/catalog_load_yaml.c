@@ -288,7 +288,7 @@ int yaml_parse(struct arena *arena, const char *name, const char *text, size_t s
 
 int yaml_read_file(const char *path, char **text_out, size_t *size_out, struct error *err)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO would block */
 	char *text = NULL;
 	size_t size = 0;
 	struct stat st;

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Appends what fd has to offer; more than the limit is left to the decoder to refuse. */
@@ -39,12 +40,18 @@ static int plan_read_all(int fd, struct str *text, const char *path, struct erro
 int plan_read_file(struct plan *plan, const char *path, struct error *err)
 {
 	struct str text = STR_INIT;
+	struct stat st;
 	int fd, rc;
 
 	*plan = (struct plan){0};
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	/* A FIFO would block here, in the profiled program, until somebody writes to it. */
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (fd < 0)
 		return error_set_errno(err, 0, errno, "cannot open '%s'", path);
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
+		close(fd);
+		return error_set(err, RC_INVALID, "'%s' is not a regular file", path);
+	}
 	rc = plan_read_all(fd, &text, path, err);
 	close(fd);
 	if (!rc)

@@ -139,7 +139,7 @@ static void test_set_user_id(void **state)
 	/* Ours already: it gives us nothing new, and the loader does not mind. */
 	assert_true(elf_can_preload(path, reason, sizeof(reason)));
 	if (getuid() != 0)
-		skip();
+		skip_because("needs root");
 	assert_int_equal(chown(path, 65534, 65534), 0);
 	assert_int_equal(chmod(path, 04755), 0);
 	refuses("set-user-id");

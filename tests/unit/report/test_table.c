@@ -201,7 +201,7 @@ static void test_unwritable(void **state)
 
 	(void)state;
 	if (!o.out)
-		skip();
+		skip_because("no /dev/full here");
 	setvbuf(o.out, NULL, _IONBF, 0);
 	assert_int_equal(table_begin(&t, one, 1, &o, &err), 0);
 	table_add_u64(t, 1);
