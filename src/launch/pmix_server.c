@@ -2,8 +2,9 @@
 /*
  * The PMIx server: a process that stays, and for each pass a child of it that has libpmix and talks
  * to the supervisor over the same socket, while the first one waits for it. A fresh process for
- * each pass, because OpenPMIx handles the loss of a process that did not finalize late, and one of
- * the next pass then hangs in a fence (seen with 4.2.2, about once in 50 passes on a busy machine).
+ * each pass, because with one libpmix for all of them (4.2.2) ranks of a later pass hung in
+ * MPI_Init after passes that did not finalize. The cause was not proven; with a fresh process it
+ * was not seen.
  *
  * libpmix calls us in a thread of its own; all that its calls do is to queue what happened.
  */

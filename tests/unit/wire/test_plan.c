@@ -313,8 +313,13 @@ static void test_file(void **state)
 	snprintf(path, sizeof(path), "%s/plan.json", dir);
 	snprintf(missing, sizeof(missing), "%s/no/plan.json", dir);
 	assert_int_equal(plan_read_file(&copy, path, &err), RC_NOT_FOUND);
-	assert_int_equal(plan_read_file(&copy, dir, &err), RC_IO);
+	assert_int_equal(plan_read_file(&copy, dir, &err), RC_INVALID);
 	assert_non_null(strstr(err.message, dir));
+	/* A FIFO without a writer must not be waited for. */
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_int_equal(plan_read_file(&copy, path, &err), RC_INVALID);
+	assert_non_null(strstr(err.message, "not a regular file"));
+	assert_int_equal(unlink(path), 0);
 	assert_int_equal(plan_write_file(&plan, missing, &err), RC_NOT_FOUND);
 	assert_int_equal(plan_write_file(&plan, path, &err), 0);
 	assert_int_equal(plan_write_file(&plan, path, &err), 0); /* over an older one */
