@@ -7,7 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#ifdef __clang__
+#define KEEP __attribute__((noinline, used, visibility("default")))
+#else
 #define KEEP __attribute__((noinline, noclone, noipa, used, visibility("default")))
+#endif
 
 volatile long watched;
 static volatile long sink;

@@ -25,7 +25,7 @@ static void test_round_trip(void **state)
 	json_uint(&w, UINT64_MAX);
 	json_int(&w, -5);
 	json_double(&w, 0.1);
-	json_double(&w, NAN);
+	json_double(&w, (double)NAN);
 	json_end_array(&w);
 	json_key(&w, "empty");
 	json_begin_object(&w);

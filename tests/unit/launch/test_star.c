@@ -403,8 +403,8 @@ static void test_strangers(void **state)
 static void test_old_files(void **state)
 {
 	static const char *const texts[] = {"",
-					    "retally star 1\nhost node0\nkey "
-					    "00112233445566778899aabbccddeeff\nat 127.0.0.1 1\n",
+					    ("retally star 1\nhost node0\nkey "
+					     "00112233445566778899aabbccddeeff\nat 127.0.0.1 1\n"),
 					    "retally star 1\nhost x\nkey 0011\nat nowhere 99999\n"};
 	char name[64];
 

@@ -260,15 +260,14 @@ static void test_records_that_lie(void **state)
 		"spool/bad.rts: kernel number 1 gets a second name",
 		"spool/bad.rts: dispatch 5 of pass 1 is of an unknown kind (9)",
 		"spool/bad.rts: a sample of pass 1 is of counter number 99; the plan has 5",
-		"spool/bad.rts: a sample of pass 1 is of counter 'bp:step', which that pass does "
-		"not "
-		"count",
+		("spool/bad.rts: a sample of pass 1 is of counter 'bp:step', which that pass does "
+		 "not count"),
 		"spool/bad.rts: samples of dispatch 4 of pass 1 come without that dispatch",
 		"spool/bad.rts: dispatch 0 of pass 1 has 'cycles' twice; the first is used",
 		"1/0 rank -1 k1: 1 - -",
 		"kernel (unknown kernel)",
-		"spool/bad.rts: a sample of 'branches' in pass 1 has no meaning (status 200, kind "
-		"0)",
+		("spool/bad.rts: a sample of 'branches' in pass 1 has no meaning (status 200, kind "
+		 "0)"),
 	};
 	struct run_dir d;
 	struct spool_writer w;
