@@ -56,7 +56,7 @@ struct options {
 	uint32_t pass;      /* 0: all */
 	uint32_t of_total;  /* P of --pass K/P, 0 when not given */
 	uint64_t max_nodes; /* 0: default */
-	const char *distribute, *mpi;
+	const char *distribute;
 	bool has_seed;
 	uint64_t seed;
 	double pass_timeout; /* multiple of pass 1's time, 0: default */
