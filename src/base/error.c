@@ -117,6 +117,10 @@ const char *error_code_name(int code)
 		return "mismatch";
 	case RC_END:
 		return "end";
+	case RC_TIMEOUT:
+		return "timeout";
+	case RC_BUSY:
+		return "busy";
 	default:
 		return "error";
 	}

@@ -25,7 +25,9 @@ enum rc {
 	RC_UNSUPPORTED = -10, /* this machine, kernel or library cannot do it */
 	RC_NO_SLOT = -11,     /* a selection does not fit into the counter slots */
 	RC_MISMATCH = -12,    /* another plan, collection or version */
-	RC_END = -13,         /* end of a stream */
+	RC_END = -13,         /* end of a stream; a device or peer is gone for good */
+	RC_TIMEOUT = -14,     /* a bounded wait was not enough */
+	RC_BUSY = -15,        /* somebody else has it */
 };
 
 #define ERROR_MESSAGE_SIZE 512

@@ -62,6 +62,8 @@ enum spool_type {
 	SPOOL_SAMPLES = 5,  /* struct spool_samples, then n struct spool_sample */
 	SPOOL_NOTE = 6,     /* struct spool_note, then the sentence */
 	SPOOL_CARRY = 7,    /* struct spool_carry, then n struct spool_sample; not for reports */
+	SPOOL_WINDOW = 8,   /* struct spool_window, then why it ended (not NUL-terminated) */
+	SPOOL_DECLINE = 9,  /* struct spool_decline, then the reason (not NUL-terminated) */
 };
 
 /* Sizes are multiples of 8; readers accept a payload that is longer than the struct they know. */
@@ -111,6 +113,14 @@ struct spool_dispatch {
 	uint64_t end_ns;
 	uint32_t registers;
 	uint32_t shared_bytes;
+	uint32_t attempt; /* n-th time this pass ran for this dispatch, from 1 (--repeat) */
+	uint32_t flags;   /* enum spool_dispatch_flag */
+};
+enum spool_dispatch_flag {
+	SPOOL_DISPATCH_REPLAYED = 1 << 0, /* from memory as the program's own execution had it */
+	SPOOL_DISPATCH_VARYING =
+		1 << 1, /* the passes of its window did not all end in the same memory */
+	SPOOL_DISPATCH_NO_RESTORE = 1 << 2, /* nothing had to be put back, proven for this window */
 };
 enum sample_status { /* a value that was not collected is never 0 */
 	SAMPLE_OK = 0,
@@ -154,6 +164,40 @@ struct spool_carry {
 	uint64_t system_begin_ns;
 	uint64_t enabled_ns;
 	uint64_t running_ns;
+};
+/* A window of replayed dispatches and what it cost; written once it is over. Times are of the host,
+ * CLOCK_MONOTONIC. */
+struct spool_window {
+	uint64_t window; /* ordinal in this process, from 0 */
+	uint32_t device;
+	uint32_t dispatches; /* in it */
+	uint32_t transfers;  /* device-side copies and fills recorded with them */
+	uint32_t passes;     /* counted executions of the whole window; 0: it was not replayed */
+	uint64_t begin_ns;   /* of its first dispatch */
+	uint64_t end_ns;     /* when the program went on */
+	uint64_t save_ns;    /* sums over the passes from here on */
+	uint64_t restore_ns;
+	uint64_t check_ns;    /* comparing and hashing */
+	uint64_t program_ns;  /* programming and reading counters */
+	uint64_t run_ns;      /* the dispatches themselves, counted */
+	uint64_t live_ns;     /* the window's own execution, until the device was drained */
+	uint64_t reach_bytes; /* that the dispatches can reach, each memory once */
+	uint64_t saved_bytes;
+	uint64_t restored_bytes;
+	uint64_t spared_bytes; /* of saved_bytes times passes, that needed no restore */
+};
+/* Dispatches that were not counted in the wanted way, added up. */
+struct spool_decline {
+	uint64_t count;
+	uint32_t kernel; /* id of a SPOOL_KERNEL record before this one; 0: any */
+	uint32_t device;
+	uint32_t instead; /* enum spool_instead: what happened to them */
+	uint32_t pad;
+};
+enum spool_instead {
+	SPOOL_INSTEAD_NOTHING = 0,  /* ran uncounted */
+	SPOOL_INSTEAD_ONE_PASS = 1, /* counted live, one pass each */
+	SPOOL_INSTEAD_KERNEL = 2,   /* replayed alone instead of in a window */
 };
 enum spool_note_kind {
 	SPOOL_NOTE_DISABLED = 1, /* collection stopped: why */

@@ -415,6 +415,10 @@ static bool spool_is_shaped(const struct spool_record *record)
 			return false;
 		memcpy(&carry, record->payload, sizeof(carry));
 		return (record->size - sizeof(carry)) / sizeof(struct spool_sample) >= carry.n;
+	case SPOOL_WINDOW:
+		return record->size >= sizeof(struct spool_window);
+	case SPOOL_DECLINE:
+		return record->size >= sizeof(struct spool_decline);
 	default:
 		return true; /* of a newer writer, for callers to skip */
 	}

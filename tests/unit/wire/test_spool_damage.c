@@ -243,6 +243,8 @@ static void test_misshapen(void **state)
 		{SPOOL_DISPATCH, sizeof(struct spool_dispatch)},
 		{SPOOL_SAMPLES, sizeof(struct spool_samples)},
 		{SPOOL_NOTE, sizeof(struct spool_note)},
+		{SPOOL_WINDOW, sizeof(struct spool_window)},
+		{SPOOL_DECLINE, sizeof(struct spool_decline)},
 	};
 	struct spool_header header = fixture_header();
 	uint64_t payload[32];

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The replay engine: how a runtime tells it what the program does. One engine per process.
+ *
+ * Pass 0 is the program's own execution, live and uncounted. The runtime brackets every launch:
+ *
+ *   verdict = replay_before(device, &op)    filter, decide, save what the operation may write
+ *   the program's own launch, untouched
+ *   replay_after(device, &op, launched)
+ *
+ * and calls replay_boundary before anything by which the host could see or change the device's
+ * state. There the window ends: the device is drained with a bound, the counted passes run
+ * (restore, count, launch), and memory ends as pass 0 left it. replay_before keeps the replay lock
+ * of the device until replay_after of the same thread; launches of other threads wait for it, and
+ * so do launches while passes run. No call of the engine fails towards the runtime: when something
+ * inside goes wrong the operation is declined with a counted reason, or collection is disabled, and
+ * the program goes on.
+ *
+ * Thread-safe. Lock order: one device's replay lock, then the record lock (spool). Never two
+ * devices. After fork, the child must call replay_abandon and nothing else.
+ */
+#ifndef RETALLY_REPLAY_REPLAY_H
+#define RETALLY_REPLAY_REPLAY_H
+
+#include "base/error.h"
+#include "replay/runtime.h"
+#include "replay/source.h"
+#include "wire/plan.h"
+#include "wire/spool.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum replay_mode {
+	REPLAY_MODE_AUTO = 0,
+	REPLAY_MODE_KERNEL, /* windows of one dispatch */
+	REPLAY_MODE_WINDOW,
+	REPLAY_MODE_RANGE, /* marked ranges, one count for each */
+	REPLAY_MODE_NONE,  /* passes are dealt over dispatches, nothing is replayed */
+};
+enum replay_verify {
+	REPLAY_VERIFY_FIRST = 0, /* the first instances of a kernel, then a sample */
+	REPLAY_VERIFY_ALWAYS,
+	REPLAY_VERIFY_NEVER,
+};
+
+struct replay_options {
+	enum replay_mode mode;
+	enum replay_verify verify;
+	uint32_t window;       /* most dispatches of one; 0: the engine chooses */
+	uint64_t max_snapshot; /* bytes of stores per device; 0: what fits */
+	uint32_t repeat;       /* counted executions of each pass, 0 = 1 */
+	uint64_t drain_ns;     /* bound of every wait for a device; 0: 10 s */
+	/* Which dispatches: the filters -k, -s, -c, already parsed. match may be NULL (all). */
+	bool (*match)(void *data, const char *kernel);
+	void *match_data;
+	uint64_t skip;  /* matching dispatches left out at the start, per device */
+	uint64_t count; /* then so many are taken; 0: all */
+	/* REPLAY_MODE_NONE: the pass of the n-th counted dispatch of a kernel is (offset + n) mod
+	 * P, or drawn from seed when random. */
+	bool random;
+	uint64_t seed, offset;
+	uint32_t only_pass; /* --pass K: 0 for all */
+};
+
+/* Where the engine puts what it measured. Called with the record lock held, one at a time, with
+ * records of wire/spool.h. Returns 0 or a code: then collection is disabled. */
+typedef int replay_append(void *data, enum spool_type type, const void *a, size_t na, const void *b,
+			  size_t nb, struct error *err);
+
+struct replay;
+struct replay_device;
+
+/* plan and the callbacks' data must outlive the engine. */
+int replay_open(struct replay **replay_out, const struct replay_options *options,
+		const struct plan *plan, replay_append *append, void *append_data,
+		struct error *err);
+/* A device. number: as shown to people, from 0. source may be NULL when none counts there: then
+ * everything is live and declined with `why`. native: the runtime's object for source->device_open.
+ */
+int replay_device_add(struct replay *r, const struct runtime *runtime, void *runtime_device,
+		      const struct source *source, void *native, uint32_t number, const char *why,
+		      struct replay_device **device_out, struct error *err);
+
+/* Memory comes and goes. _remove must follow a replay_boundary made before the program's free. The
+ * returned record is valid until removed. NULL: no memory left; such an allocation makes what
+ * reaches it declined. */
+struct replay_memory *replay_memory_add(struct replay_device *d, const struct runtime_memory *m);
+void replay_memory_remove(struct replay_device *d, struct replay_memory *m);
+const struct runtime_memory *replay_memory_of(const struct replay_memory *m);
+
+enum replay_verdict {
+	REPLAY_LIVE = 0, /* launch it; the engine has no further interest; op.recorded stays the
+			    caller's */
+	REPLAY_RECORDED, /* launch it; the engine took op.recorded */
+	REPLAY_COUNTED,  /* launch it; counted live; op.recorded stays the caller's */
+};
+/* Must be followed by replay_after in the same thread, whatever the verdict. launched: the
+ * program's call succeeded. */
+enum replay_verdict replay_before(struct replay_device *d, const struct runtime_op *op);
+void replay_after(struct replay_device *d, const struct runtime_op *op, bool launched);
+
+/* Ends the window of the device. why: the name of the program's call, static ("clFinish"); counted
+ * for the report. Does nothing fast when there is no open window (no lock, one load). */
+void replay_boundary(struct replay_device *d, const char *why);
+/* The same for all devices, e.g. at exit. */
+void replay_boundary_all(struct replay *r, const char *why);
+
+/* Collection stops for good: a note with the reason, open windows are dropped, memory is whole.
+ * Safe from any thread that is not inside the engine. */
+void replay_disable(struct replay *r, const char *reason);
+bool replay_disabled(const struct replay *r);
+
+/* Ends windows, writes the accounting records, frees. The runtimes must not call any more. */
+void replay_close(struct replay *r);
+/* In a forked child: forgets everything without a call to anybody. */
+void replay_abandon(struct replay *r);
+
+#endif
