@@ -19,6 +19,7 @@ static const struct command commands[] = {
 	{"plan", cmd_plan, "how many passes a selection needs, and what forces them"},
 	{"list", cmd_list, "sources, chips, counters, metrics, sets"},
 	{"report", cmd_report, "what was collected, as a table, CSV or JSON"},
+	{"merge", cmd_merge, "several run directories of one collection into one"},
 	{"doctor", cmd_doctor, "what this machine can count, and what to change where it cannot"},
 };
 
@@ -42,6 +43,7 @@ static void print_help(FILE *out)
 	      "  retally plan [selection] [--chip NAME] [--] [PROGRAM]\n"
 	      "  retally list sources|chips|counters|metrics|sets\n"
 	      "  retally report [DIR]\n"
+	      "  retally merge DIR... -o OUT\n"
 	      "  retally doctor [PROGRAM]\n\n",
 	      out);
 	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)

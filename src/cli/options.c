@@ -34,7 +34,9 @@ struct option_def {
 	const char *help;
 };
 
-#define ALL       (COMMAND_RUN | COMMAND_PLAN | COMMAND_LIST | COMMAND_REPORT | COMMAND_DOCTOR)
+#define ALL                                                                            \
+	(COMMAND_RUN | COMMAND_PLAN | COMMAND_LIST | COMMAND_REPORT | COMMAND_DOCTOR | \
+	 COMMAND_MERGE)
 #define SELECTING (COMMAND_RUN | COMMAND_PLAN)
 #define PRINTING  (COMMAND_LIST | COMMAND_REPORT)
 #define AT(field) offsetof(struct options, field)
@@ -69,6 +71,8 @@ static const struct option_def table[] = {
 	{0, "seed", "N", COMMAND_RUN, OPTION_SEED, 0, 0, "fixes what --distribute chooses"},
 	{'o', "output", "DIR", COMMAND_RUN, OPTION_STRING, AT(output), 0,
 	 "run directory (default PROGRAM.retally); %h host, %p pid, %r rank, %q{VAR}"},
+	{'o', "output", "DIR", COMMAND_MERGE, OPTION_STRING, AT(output), 0,
+	 "where to: a run directory, made or added to; may be one of the inputs"},
 	{0, "replay", "MODE", COMMAND_RUN, OPTION_STRING, AT(replay), 0,
 	 "auto (default) or application: the whole program once per pass"},
 	{0, "no-aslr", NULL, COMMAND_RUN, OPTION_FLAG, AT(no_aslr), 0,
@@ -81,7 +85,7 @@ static const struct option_def table[] = {
 	 "end a later pass after FACTOR times the time of pass 1 and 10 s (default 10)"},
 	{0, "strict", NULL, COMMAND_RUN, OPTION_FLAG, AT(strict), 0,
 	 "exit 125 if anything wanted was not collected"},
-	{'q', "quiet", NULL, COMMAND_RUN, OPTION_FLAG, AT(quiet), 0, "no summary at the end"},
+	{'q', "quiet", NULL, COMMAND_RUN | COMMAND_MERGE, OPTION_FLAG, AT(quiet), 0, "no summary at the end"},
 	{'k', "kernel", "PATTERN", PRINTING, OPTION_LIST, AT(kernels), 0,
 	 "names only that match: word = substring; regex: glob: exact: ! before excludes"},
 	{0, "by", "WHAT", COMMAND_REPORT, OPTION_STRING, AT(by), 0,

@@ -20,6 +20,7 @@ enum command_mask {
 	COMMAND_LIST = 1 << 2,
 	COMMAND_REPORT = 1 << 3,
 	COMMAND_DOCTOR = 1 << 4,
+	COMMAND_MERGE = 1 << 5,
 };
 
 enum output_format {
