@@ -12,7 +12,6 @@
 #include "report/summary.h"
 #include "source/perf/perf_host.h"
 #include "store/store.h"
-#include "wire/identity.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,10 +64,12 @@ static bool run_sum_up(const struct options *o, const struct run_outcome *outcom
 	for (size_t i = 0; i < outcome->findings.n; i++) {
 		const struct run_finding *f = &outcome->findings.items[i];
 
-		if (f->pass)
-			fprintf(stderr, "retally: pass %u: %s\n", f->pass, f->text);
-		else
-			fprintf(stderr, "retally: %s\n", f->text);
+		fputs("retally: ", stderr);
+		if (outcome->rank > 0)
+			fprintf(stderr, "rank %d: ", outcome->rank);
+		if (f->pass && strncmp(f->text, "pass ", 5) != 0)
+			fprintf(stderr, "pass %u: ", f->pass);
+		fprintf(stderr, "%s\n", f->text);
 	}
 	/* One rank speaks for the job; the directory has the others' too, as far as they are. */
 	if (outcome->rank > 0)
@@ -105,27 +106,6 @@ static void run_show_coverage(const struct run_outcome *outcome, const struct pl
 	free(samples);
 }
 
-/* An MPI library cannot be started a second time under the launcher's process manager (MPICH: the
- * socket is shut down, Open MPI: the rank's slot is taken), and a job that fails in pass 2 has cost
- * its time. */
-static int run_check_rank(const struct setup *s, const struct options *o, struct error *err)
-{
-	const char *variable = identity_in_mpi_rank();
-
-	if (!variable || s->plan.n_passes < 2 || o->pass || o->distribute ||
-	    (o->replay && !strcmp(o->replay, "application")))
-		return 0;
-	return error_set(err, RC_UNSUPPORTED,
-			 "this is a rank of an MPI job (%s), where %u passes cannot follow each "
-			 "other yet: use "
-			 "--distribute rank (passes dealt over the ranks), --pass K in %u "
-			 "launches, `retally run "
-			 "... -- mpirun ...` around the launcher, or --replay application for a "
-			 "program that "
-			 "does not use MPI",
-			 variable, s->plan.n_passes, s->plan.n_passes);
-}
-
 static int run_execute(struct setup *s, const struct options *o, int *signal_out)
 {
 	bool progress_shown = false;
@@ -138,6 +118,7 @@ static int run_execute(struct setup *s, const struct options *o, int *signal_out
 		.chdir_per_pass = o->chdir_per_pass,
 		.keep_going = o->keep_going,
 		.pass_timeout = o->pass_timeout,
+		.mpi_wait = o->mpi_wait,
 		.progress = isatty(STDERR_FILENO) && !o->quiet ? show_progress : NULL,
 		.progress_data = &progress_shown,
 	};
@@ -151,6 +132,8 @@ static int run_execute(struct setup *s, const struct options *o, int *signal_out
 		return command_fail(EXIT_RETALLY_FAILED, &err);
 	}
 	if (o->distribute && distribute_parse(o->distribute, &ro.distribute, &err))
+		return command_fail(EXIT_RETALLY_FAILED, &err);
+	if (o->mpi && manager_mode_parse(o->mpi, &ro.mpi, &err))
 		return command_fail(EXIT_RETALLY_FAILED, &err);
 	ro.distribute.has_seed = o->has_seed;
 	ro.distribute.seed = o->seed;
@@ -204,8 +187,7 @@ int cmd_run(int argc, char **argv)
 		status = command_fail(EXIT_RETALLY_FAILED, &err);
 	} else if ((rc = program_find(&program, o.argv, &err))) {
 		status = command_fail(run_status_of(rc), &err);
-	} else if (run_check_mode(&o, &err) || run_prepare(&s, &o, program.path, &err) ||
-		   run_check_rank(&s, &o, &err)) {
+	} else if (run_check_mode(&o, &err) || run_prepare(&s, &o, program.path, &err)) {
 		status = command_fail(EXIT_RETALLY_FAILED, &err);
 	} else {
 		status = run_execute(&s, &o, &signal);

@@ -19,6 +19,7 @@ enum option_kind {
 	OPTION_NODES,
 	OPTION_SEED,
 	OPTION_FACTOR,
+	OPTION_WAIT,
 	OPTION_FORMAT,
 	OPTION_REFUSED, /* `help` is the sentence */
 };
@@ -69,6 +70,10 @@ static const struct option_def table[] = {
 	{0, "distribute", "UNIT", COMMAND_RUN, OPTION_STRING, AT(distribute), 0,
 	 "rank or process, with :cyclic (default) or :random: one pass in each, nothing is replayed"},
 	{0, "seed", "N", COMMAND_RUN, OPTION_SEED, 0, 0, "fixes what --distribute chooses"},
+	{0, "mpi", "HOW", COMMAND_RUN, OPTION_STRING, AT(mpi), 0,
+	 "passes inside a rank of an MPI job: auto (default), relay, server or none"},
+	{0, "mpi-wait", "SECONDS", COMMAND_RUN, OPTION_WAIT, 0, 0,
+	 "how long the ranks wait for each other before pass 1 (default 30)"},
 	{'o', "output", "DIR", COMMAND_RUN, OPTION_STRING, AT(output), 0,
 	 "run directory (default PROGRAM.retally); %h host, %p pid, %r rank, %q{VAR}"},
 	{'o', "output", "DIR", COMMAND_MERGE, OPTION_STRING, AT(output), 0,
@@ -188,6 +193,14 @@ static int option_apply(struct options *o, const struct option_def *d, const cha
 		if (end == text || *end || !(o->pass_timeout >= 1 && o->pass_timeout <= 1e6))
 			return error_set(err, RC_INVALID,
 					 "--pass-timeout: '%s' is not a factor from 1 to 1000000",
+					 text);
+		return 0;
+	case OPTION_WAIT:
+		o->mpi_wait = strtod(text, &end);
+		if (end == text || *end || !(o->mpi_wait > 0 && o->mpi_wait <= 1e6))
+			return error_set(err, RC_INVALID,
+					 "--mpi-wait: '%s' is not a number of seconds up to "
+					 "1000000",
 					 text);
 		return 0;
 	case OPTION_FORMAT:

@@ -60,6 +60,8 @@ struct options {
 	const char *distribute;
 	bool has_seed;
 	uint64_t seed;
+	const char *mpi;
+	double mpi_wait;     /* seconds, 0: default */
 	double pass_timeout; /* multiple of pass 1's time, 0: default */
 	enum output_format format;
 	bool count, json, diff, no_anchors;

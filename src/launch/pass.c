@@ -85,13 +85,15 @@ static int pass_fork(struct pass *p, const int streams[3], int folder, int *go_o
 	if (!p->pid) {
 		struct child c = {
 			.program = job->program,
-			.environment = s->environment.variables,
+			.environment = s->environment.list,
 			.supervisor = supervisor,
 			.go = go[0],
 			.failure = failure[1],
 			.streams = {input, streams[1], streams[2]},
 			.closed = {job->closed[0], job->closed[1], job->closed[2]},
 			.folder = folder,
+			.pmi = s->manager.child_end,
+			.pmi_number = s->manager.number,
 			.no_aslr = job->options->no_aslr && !s->no_aslr_failed,
 			.mask = job->mask,
 			.on_child = job->on_child,
@@ -101,6 +103,7 @@ static int pass_fork(struct pass *p, const int streams[3], int folder, int *go_o
 		child_run(&c);
 	}
 	p->alive = true;
+	manager_forked(&s->manager);
 	p->failure = failure[0];
 	*go_out = go[1];
 	close(go[0]);
@@ -250,6 +253,8 @@ static void pass_ended(struct pass *p, int status, const struct rusage *usage)
 	p->drain_until = t->end_ns + (uint64_t)((wait > 0 ? wait : RUN_ORPHAN_WAIT_DEFAULT) *
 						(double)PASS_SECOND);
 	pass_read_failure(p);
+	manager_ended(&p->s->manager, p->result->exit_code, p->result->signal,
+		      p->result->timed_out || p->result->job_ended);
 }
 
 static void pass_reap(struct pass *p)
@@ -330,12 +335,28 @@ static void pass_read_channel(struct pass *p)
 		p->s->caller_gone = true;
 }
 
+/* What the other ranks say: the end of the job or of the pass. Returns when to look again. */
+static uint64_t pass_job(struct pass *p, uint64_t now)
+{
+	uint64_t at = 0;
+	enum manager_standing standing = manager_verdict(&p->s->manager, now, &at);
+
+	if (standing == MANAGER_RUNS || p->killing || !p->alive)
+		return p->alive ? at : 0;
+	if (standing == MANAGER_TIMED_OUT)
+		p->result->timed_out = true;
+	else
+		p->result->job_ended = p->result->cut_short = true;
+	pass_kill(p);
+	return 0;
+}
+
 /* What the clock says. Returns when to look again, 0: when something happens. */
 static uint64_t pass_clock(struct pass *p)
 {
 	uint64_t now = pass_now_ns(), next = 0;
 	struct inbox_event e;
-	uint64_t times[3];
+	uint64_t times[4];
 
 	while (inbox_due(&p->s->inbox, now, &e))
 		pass_signal(p, &e);
@@ -345,8 +366,10 @@ static uint64_t pass_clock(struct pass *p)
 	}
 	if (p->alive && p->limit_at && !p->stopped_at && now >= p->limit_at && !p->killing) {
 		p->result->timed_out = true;
+		manager_time_out(&p->s->manager);
 		pass_kill(p);
 	}
+	times[3] = pass_job(p, now);
 	if (!p->alive && !p->first && now >= p->drain_until)
 		pass_kill(p);
 	if (p->killing) {
@@ -356,7 +379,7 @@ static uint64_t pass_clock(struct pass *p)
 	times[0] = inbox_deadline(&p->s->inbox);
 	times[1] = p->alive && !p->stopped_at ? p->limit_at : 0;
 	times[2] = p->alive ? 0 : p->drain_until;
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < 4; i++)
 		if (times[i] && (!next || times[i] < next))
 			next = times[i];
 	return next;
@@ -364,14 +387,16 @@ static uint64_t pass_clock(struct pass *p)
 
 static void pass_wait(struct pass *p, uint64_t until)
 {
-	struct pollfd polls[3 + INPUT_POLLS];
+	struct pollfd polls[3 + INPUT_POLLS + MANAGER_POLLS];
 	struct timespec timeout, *t = NULL;
-	nfds_t n = 0;
+	nfds_t n = 0, inputs;
 
 	polls[n++] = (struct pollfd){.fd = p->s->job->signals, .events = POLLIN};
 	polls[n++] = (struct pollfd){.fd = p->s->job->channel, .events = POLLIN};
 	polls[n++] = (struct pollfd){.fd = p->failure, .events = POLLIN};
 	n += (nfds_t)input_polls(&p->s->input, polls + n);
+	inputs = n;
+	n += (nfds_t)manager_polls(&p->s->manager, polls + n);
 	if (p->s->caller_gone)
 		polls[1].fd = -1; /* always ready from now on */
 	if (until) {
@@ -389,8 +414,23 @@ static void pass_wait(struct pass *p, uint64_t until)
 		pass_read_channel(p);
 	if (polls[2].revents)
 		pass_read_failure(p);
-	if (n > 3)
+	if (inputs > 3)
 		input_pump(&p->s->input);
+	if (n > inputs)
+		manager_pump(&p->s->manager);
+}
+
+enum manager_idle pass_idle(struct supervisor *s, uint64_t until_ns)
+{
+	struct pass p = {.s = s, .failure = -1};
+	struct inbox_event e;
+	uint64_t due = inbox_deadline(&s->inbox);
+
+	if (!s->caller_gone)
+		pass_wait(&p, due && due < until_ns ? due : until_ns);
+	while (inbox_due(&s->inbox, pass_now_ns(), &e))
+		pass_signal(&p, &e);
+	return s->caller_gone ? MANAGER_LEAVE : s->interrupts ? MANAGER_HURRY : MANAGER_STAY;
 }
 
 static void pass_loop(struct pass *p)
@@ -487,6 +527,8 @@ void pass_run(struct supervisor *s, uint32_t pass, bool first, const int streams
 	}
 	close(go);
 	pass_loop(&p);
+	result_out->job_goes_on =
+		manager_end(&s->manager, result_out->exit_code, result_out->signal);
 	input_end_pass(&s->input);
 	if (p.failure >= 0)
 		close(p.failure);

@@ -18,9 +18,11 @@ struct pass_result {
 	struct error why;
 	int exec_errno; /* not 0: neither was it, execve said this */
 	int exit_code;
-	int signal;          /* 0: exited */
-	bool timed_out;      /* killed at the limit */
-	bool cut_short;      /* killed because of a second Ctrl-C or because the caller is gone */
+	int signal;       /* 0: exited */
+	bool timed_out;   /* killed at the limit */
+	bool cut_short;   /* killed because of a second Ctrl-C, because the caller is gone, or: */
+	bool job_ended;   /* because another rank ended the job */
+	bool job_goes_on; /* false: this rank's end or another's is that of the job */
 	bool orphans_remain; /* processes of the first pass still run: no other pass may follow */
 	struct record_times times;
 	struct spool_sample *samples; /* owned; one per perf counter of the pass */
@@ -33,6 +35,9 @@ struct pass_result {
 void pass_run(struct supervisor *s, uint32_t pass, bool first, const int streams[3], int folder,
 	      uint64_t limit_ns, struct pass_result *result_out);
 void pass_result_release(struct pass_result *r);
+/* While no program runs: serves signals, the caller and the manager until something happened or
+ * until_ns. */
+enum manager_idle pass_idle(struct supervisor *s, uint64_t until_ns);
 
 uint64_t pass_now_ns(void); /* CLOCK_MONOTONIC */
 

@@ -10,7 +10,9 @@
 #include "launch/directory.h"
 #include "launch/inbox.h"
 #include "launch/job.h"
+#include "launch/manager_choice.h"
 #include "launch/pass.h"
+#include "launch/pmix_service.h"
 #include "launch/program.h"
 #include "launch/supervisor.h"
 #include "launch/tree.h"
@@ -315,10 +317,16 @@ static void run_give_streams_away(const struct run_options *options)
 
 static int run_supervised(struct run *r, struct supervisor_job *job, struct error *err)
 {
-	int ends[2];
+	int ends[2], rc;
 
 	if (channel_open(ends))
 		return error_set_errno(err, 0, errno, "cannot make a socket pair");
+	/* Before the scan: it is not to be ended with what the passes leave. */
+	if (job->pmix && pmix_service_start(job->pmix, err)) {
+		close(ends[0]);
+		close(ends[1]);
+		return err->code;
+	}
 	tree_scan(&r->before, getpid(), NULL);
 	fflush(stdout);
 	r->begin_ns = pass_now_ns();
@@ -326,6 +334,8 @@ static int run_supervised(struct run *r, struct supervisor_job *job, struct erro
 	if (r->supervisor < 0) {
 		close(ends[0]);
 		close(ends[1]);
+		if (job->pmix)
+			pmix_service_stop(job->pmix);
 		return error_set_errno(err, 0, errno, "cannot start a process");
 	}
 	if (!r->supervisor) {
@@ -338,7 +348,10 @@ static int run_supervised(struct run *r, struct supervisor_job *job, struct erro
 	run_give_streams_away(r->options);
 	run_loop(r);
 	close(r->channel);
-	return run_finish(r, err);
+	rc = run_finish(r, err);
+	if (job->pmix)
+		pmix_service_stop(job->pmix);
+	return rc;
 }
 
 static void run_describe_options(const struct run_options *o, char *text, size_t size)
@@ -384,6 +397,8 @@ int run_program(const struct run_options *asked, const struct plan *plan,
 	struct identity identity;
 	uint32_t *passes = NULL;
 	struct supervisor_job job = {0};
+	struct manager_choice choice = {0};
+	struct pmix_service pmix;
 	bool have_spool = false;
 	char given[160];
 	int rc;
@@ -401,6 +416,9 @@ int run_program(const struct run_options *asked, const struct plan *plan,
 	if (!rc)
 		rc = run_deal(&chosen, plan, &identity, err);
 	outcome->pass = chosen.pass;
+	/* A single pass leaves the launcher's process manager to the program. */
+	if (!rc && !chosen.pass && plan->n_passes > 1)
+		rc = manager_choose_here(chosen.mpi, &identity, &choice, err);
 	if (rc)
 		goto out;
 	rc = program_find(&program, options->argv, err);
@@ -446,6 +464,9 @@ int run_program(const struct run_options *asked, const struct plan *plan,
 			.spool = &spool,
 			.launch = outcome->launch,
 			.folder = directory.fd,
+			.choice = choice.meet ? &choice : NULL,
+			.host = identity.host,
+			.pmix = choice.pmix ? &pmix : NULL,
 			.passes = passes,
 			.n_passes = outcome->passes_wanted,
 			.signals = r.process.signals,

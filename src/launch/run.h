@@ -26,6 +26,7 @@
 #include "base/hash.h"
 #include "base/vec.h"
 #include "launch/distribute.h"
+#include "launch/manager_choice.h"
 #include "wire/plan.h"
 
 #include <stdbool.h>
@@ -57,6 +58,8 @@ struct run_options {
 	double pass_grace;   /* and seconds on top of that, 0: RUN_PASS_GRACE_DEFAULT */
 	double orphan_wait;  /* seconds a pass waits, after the program's end, for processes it left
 			      * behind; 0: RUN_ORPHAN_WAIT_DEFAULT */
+	enum manager_mode mpi; /* in a rank of a parallel job, for several passes */
+	double mpi_wait;       /* seconds for all ranks to meet; 0: MANAGER_WAIT_DEFAULT */
 	/* The program's stdin and stdout are its own: after the start both of ours are /dev/null,
 	 * so that whoever is at the other end of a pipe sees the program close it. true: leave them
 	 * (a caller that goes on to use them). */

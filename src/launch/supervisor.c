@@ -43,6 +43,16 @@ void supervisor_find(struct supervisor *s, enum run_finding_kind kind, uint32_t 
 	record_note(&s->record, pass, note, m.text);
 }
 
+static bool supervisor_hides(const void *context, const char *entry)
+{
+	return manager_hides(context, entry);
+}
+
+static enum manager_idle supervisor_idle(void *context, uint64_t until_ns)
+{
+	return pass_idle(context, until_ns);
+}
+
 /* How the launch stands after the passes so far. */
 struct progress {
 	int exit_status, signal; /* of the first pass that failed */
@@ -127,11 +137,18 @@ static void supervisor_record(struct supervisor *s, struct progress *progress, u
 	m.b = r->signal;
 	m.flags = !ours && !s->record.failed;
 	m.time_ns = r->times.end_ns - r->times.begin_ns;
+	s->completed += m.flags;
 	channel_send(s->job->channel, &m);
 	if (!progress->failed && (r->exit_code || r->signal) && !r->timed_out) {
 		progress->failed = true;
 		progress->exit_status = r->exit_code;
 		progress->signal = r->signal;
+		/* Ended by us because another rank ended the job: as that one did. */
+		if (r->job_ended) {
+			progress->exit_status = s->manager.job_status;
+			progress->signal =
+				progress->exit_status > 128 ? progress->exit_status - 128 : 0;
+		}
 		/* Killed by us because of a second Ctrl-C: that is what it died of. */
 		if (r->cut_short && s->stop_signal)
 			progress->signal = s->stop_signal;
@@ -160,12 +177,100 @@ static void supervisor_leftovers(struct supervisor *s, const struct leftovers *b
 	leftovers_release(&left);
 }
 
+/* The program's environment, and whatever the ranks do together before a pass. 0; otherwise the
+ * pass is not to be run, and err says why. */
+static int supervisor_begin(struct supervisor *s, uint32_t index, struct error *err)
+{
+	const struct supervisor_job *job = s->job;
+	VEC(const char *) extras = {0};
+	const char *v;
+	size_t at = 0;
+	int rc = 0;
+
+	if (manager_is_open(&s->manager)) {
+		rc = manager_begin(&s->manager, index, index + 1 == s->n_passes, err);
+		if (rc && index == 0 && rc != RC_END && !s->manager.told) {
+			/* The program's own pass is run all the same. */
+			supervisor_find(s, RUN_FINDING_NOTE, 0,
+					"only the first pass was run: %.300s", err->message);
+			manager_go_alone(&s->manager);
+			s->n_passes = 1;
+			rc = manager_is_open(&s->manager) ? manager_begin(&s->manager, 0, true, err)
+							  : 0;
+		}
+	}
+	if (!rc && index == 0 && manager_is_open(&s->manager))
+		child_environment_hide(&s->environment, supervisor_hides, &s->manager.choice);
+	while (!rc && (v = manager_extra(&s->manager, &at)))
+		if (!vec_push(&extras, v))
+			rc = error_set(err, RC_NO_MEMORY, "out of memory");
+	if (!rc)
+		rc = child_environment_set(&s->environment, job->passes[index], job->plan->n_passes,
+					   extras.items, extras.n, err);
+	vec_release(&extras);
+	return rc;
+}
+
+/* What this rank makes of its pass, for the others. */
+static struct manager_vote supervisor_vote(const struct supervisor *s, const struct pass_result *r,
+					   bool last)
+{
+	struct manager_vote v = {
+		.position = s->begun,
+		.completed = s->completed,
+		.wanted = s->job->n_passes,
+		.wall_ns = r->times.end_ns - r->times.begin_ns,
+		.status = r->signal ? 128 + r->signal : r->exit_code,
+	};
+
+	if (r->timed_out)
+		v.reason = MANAGER_REASON_TIMED_OUT;
+	else if (s->interrupts || s->caller_gone)
+		v.reason = MANAGER_REASON_INTERRUPTED;
+	else if (r->orphans_remain)
+		v.reason = MANAGER_REASON_ORPHANS;
+	else if (s->record.failed)
+		v.reason = MANAGER_REASON_DISABLED;
+	else if (!r->job_goes_on || ((r->exit_code || r->signal) && !s->job->options->keep_going))
+		v.reason = MANAGER_REASON_FAILED;
+	else if (last)
+		v.reason = MANAGER_REASON_LAST;
+	v.go_on = v.reason == MANAGER_REASON_NONE;
+	return v;
+}
+
+/* The decision, with the other ranks where there are some. Why not is said by rank 0, for the ranks
+ * that cannot speak for themselves. */
+static bool supervisor_decide(struct supervisor *s, uint32_t pass, const struct pass_result *r,
+			      bool last)
+{
+	struct manager_vote vote = supervisor_vote(s, r, last);
+	struct manager_verdict verdict = {.go_on = vote.go_on};
+
+	if (!s->manager.star)
+		return vote.go_on;
+	if (r->job_ended)
+		supervisor_find(s, RUN_FINDING_NOTE, pass, "pass %u was ended with the job: %s",
+				pass, s->manager.text);
+	if (s->caller_gone)
+		manager_abort(&s->manager, 128 + SIGKILL, "its retally was killed");
+	manager_decide(&s->manager, &vote, &verdict);
+	if (verdict.wall_ns > s->first_wall_ns && s->begun == 1)
+		s->first_wall_ns = verdict.wall_ns;
+	if (vote.go_on && s->interrupts)
+		verdict.go_on = false;
+	if (!verdict.go_on && verdict.why[0] && !r->job_ended && !s->manager.choice.rank && !last)
+		supervisor_find(s, RUN_FINDING_NOTE, pass, "no further pass was run: %s",
+				verdict.why);
+	return verdict.go_on;
+}
+
 /* One pass with all that belongs to it. False: no further pass. */
 static bool supervisor_pass(struct supervisor *s, struct progress *progress, uint32_t index)
 {
 	const struct supervisor_job *job = s->job;
 	uint32_t pass = job->passes[index];
-	bool first = index == 0, last = index + 1 == job->n_passes, several = job->n_passes > 1;
+	bool first = index == 0, last, several = s->n_passes > 1;
 	struct channel_message m = {
 		.type = CHANNEL_PASS_BEGIN, .pass = pass, .a = (int32_t)index + 1};
 	struct leftovers before = {0};
@@ -191,12 +296,22 @@ static bool supervisor_pass(struct supervisor *s, struct progress *progress, uin
 			goto out;
 		}
 	}
+	/* Before any rank of this machine begins. */
 	if (several)
 		leftovers_list(&before, LEFTOVERS_FOLDER);
-	child_environment_set(&s->environment, pass, job->plan->n_passes);
+	if (supervisor_begin(s, index, &err)) {
+		if (err.code != RC_END)
+			supervisor_find(s, RUN_FINDING_DISABLED, pass,
+					"pass %u was not run: %.300s", pass, err.message);
+		goto out;
+	}
+	s->begun++;
+	last = index + 1 == s->n_passes;
+	several = s->n_passes > 1;
 	channel_send(job->channel, &m);
 	pass_run(s, pass, first, streams, folder, first ? 0 : supervisor_limit(s), &r);
 	if (r.not_run || r.exec_errno) {
+		manager_abort(&s->manager, 127, "its program could not be executed");
 		if (first) {
 			m = (struct channel_message){
 				.type = CHANNEL_NOT_EXECUTED, .a = r.exec_errno, .b = r.why.code};
@@ -219,12 +334,12 @@ static bool supervisor_pass(struct supervisor *s, struct progress *progress, uin
 	flags |= r.timed_out ? SPOOL_PASS_TIMED_OUT : 0;
 	flags |= r.timed_out || r.cut_short || r.orphans_remain ? SPOOL_PASS_INCOMPLETE : 0;
 	supervisor_record(s, progress, pass, first, &r, flags);
-	go_on = !last && !s->interrupts && !s->caller_gone && !r.orphans_remain &&
-		!s->record.failed && ((!r.exit_code && !r.signal) || job->options->keep_going);
+	go_on = supervisor_decide(s, pass, &r, last);
 	if (r.orphans_remain && !last)
 		supervisor_find(s, RUN_FINDING_ORPHANS, pass,
 				"no further pass was run, because it would meet these processes");
-	if (several && !s->caller_gone)
+	/* Of all ranks of this machine, all of which have ended; by one of them. */
+	if (several && !s->caller_gone && (!s->manager.star || s->manager.leader))
 		supervisor_leftovers(s, &before, pass, go_on);
 out:
 	if (folder >= 0)
@@ -250,6 +365,59 @@ static void supervisor_try_no_aslr(struct supervisor *s)
 	personality((unsigned long)now);
 }
 
+/* The ranks of a parallel job meet. False: the run was left meanwhile. */
+static bool supervisor_meet(struct supervisor *s)
+{
+	const struct supervisor_job *job = s->job;
+	const struct manager_request request = {
+		.choice = job->choice,
+		.host = job->host,
+		.folder = job->folder,
+		.program = job->program->absolute,
+		.wait_seconds = job->options->mpi_wait,
+		.pmix = job->pmix,
+		.owner = {.idle = supervisor_idle, .context = s},
+	};
+	struct error err = {0};
+	int rc;
+
+	if (!job->choice || !job->choice->meet)
+		return true;
+	rc = manager_open(&s->manager, &request, &err);
+	if (rc == RC_END || s->interrupts || s->caller_gone)
+		return false;
+	if (!rc)
+		return true;
+	if (!job->choice->relay && !job->choice->pmi && !job->choice->pmix) {
+		supervisor_find(s, RUN_FINDING_NOTE, 0, "the ranks do not keep step: %.300s",
+				err.message);
+		return true;
+	}
+	supervisor_find(s, RUN_FINDING_NOTE, 0,
+			"only the first pass was run: %.300s (--mpi-wait sets the time)",
+			err.message);
+	s->n_passes = 1;
+	return true;
+}
+
+/* After the last pass, with the records written: rank 0 waits for the others', and speaks for them.
+ */
+static void supervisor_collect(struct supervisor *s)
+{
+	struct manager_vote vote = {.go_on = true,
+				    .position = s->begun,
+				    .completed = s->completed,
+				    .wanted = s->job->n_passes};
+	char text[300];
+
+	manager_results(&s->manager, &vote, text, sizeof(text));
+	if (text[0])
+		supervisor_find(s, RUN_FINDING_NOTE, 0, "%s", text);
+	if (s->caller_gone)
+		manager_abort(&s->manager, 128 + SIGKILL, "its retally was killed");
+	manager_finish(&s->manager);
+}
+
 void supervisor_run(const struct supervisor_job *job)
 {
 	static struct supervisor s;
@@ -259,6 +427,8 @@ void supervisor_run(const struct supervisor_job *job)
 	sigset_t writing;
 
 	s.job = job;
+	s.n_passes = job->n_passes;
+	s.manager = (struct manager){.number = -1, .child_end = -1};
 	s.record.spool = job->spool;
 	/* A pipe nobody reads and a file size limit are errors to handle, not ends. Blocked and not
 	 * ignored: the program's own disposition must stay what it is. */
@@ -281,15 +451,17 @@ void supervisor_run(const struct supervisor_job *job)
 	}
 	output_init(&s.output, job->closed);
 	supervisor_try_no_aslr(&s);
-	for (uint32_t i = 0; i < job->n_passes; i++)
-		if (!supervisor_pass(&s, &progress, i))
-			break;
+	if (supervisor_meet(&s))
+		for (uint32_t i = 0; i < s.n_passes; i++)
+			if (!supervisor_pass(&s, &progress, i))
+				break;
 	if (s.record.failed)
 		supervisor_find(&s, RUN_FINDING_DISABLED, 0,
 				"collection stopped, what was written before is kept: %.300s",
 				s.record.why.message);
 	if (spool_close(job->spool, &err) && !s.record.failed)
 		supervisor_find(&s, RUN_FINDING_DISABLED, 0, "%.400s", err.message);
+	supervisor_collect(&s);
 	end.a = progress.exit_status;
 	end.b = progress.signal;
 	if (s.stop_outside && !progress.failed) {
@@ -299,6 +471,7 @@ void supervisor_run(const struct supervisor_job *job)
 	end.flags = s.interrupts ? CHANNEL_END_INTERRUPTED : 0;
 	channel_send(job->channel, &end);
 out:
+	manager_release(&s.manager);
 	input_release(&s.input);
 	output_release(&s.output);
 	child_environment_release(&s.environment);

@@ -9,6 +9,7 @@
 #include "launch/child.h"
 #include "launch/inbox.h"
 #include "launch/input.h"
+#include "launch/manager.h"
 #include "launch/output.h"
 #include "launch/program.h"
 #include "launch/record.h"
@@ -25,8 +26,11 @@ struct supervisor_job {
 	const struct program *program;
 	struct spool_writer *spool;
 	const char *launch;
-	int folder;             /* the run directory, open */
-	const uint32_t *passes; /* numbers, in the order they run */
+	int folder;                          /* the run directory, open */
+	const struct manager_choice *choice; /* of a rank of a parallel job, for several passes */
+	const char *host;                    /* name of this machine */
+	struct pmix_service *pmix;           /* started by the caller, NULL: not needed */
+	const uint32_t *passes;              /* numbers, in the order they run */
 	uint32_t n_passes;
 	int channel;    /* the supervisor's end */
 	int signals;    /* signalfd of inbox_signals() */
@@ -42,6 +46,9 @@ struct supervisor {
 	struct input input;
 	struct output output;
 	struct record record;
+	struct manager manager;
+	uint32_t n_passes; /* fewer than the job's when the ranks did not meet */
+	uint32_t begun, completed;
 	bool started;        /* the program was executed once */
 	bool caller_gone;    /* killed: end everything */
 	bool given_away;     /* our copies of the program's streams were dropped */
