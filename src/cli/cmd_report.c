@@ -39,7 +39,8 @@ static int report_find(const struct options *o, struct str *dir, struct error *e
 
 static int report_by(const struct options *o, enum report_by *by_out, struct error *err)
 {
-	static const char *const names[] = {"kernel", "dispatch", "pass", "rank"};
+	static const char *const names[] = {"kernel", "dispatch", "pass",
+					    "rank",   "window",   "reason"};
 
 	*by_out = REPORT_BY_KERNEL;
 	if (!o->by)
@@ -49,8 +50,25 @@ static int report_by(const struct options *o, enum report_by *by_out, struct err
 			*by_out = (enum report_by)i;
 			return 0;
 		}
-	return error_set(err, RC_INVALID, "--by: '%s' is not kernel, dispatch, pass or rank",
-			 o->by);
+	return error_set(err, RC_INVALID,
+			 "--by: '%s' is not kernel, dispatch, pass, rank, window or reason", o->by);
+}
+
+static int report_kernel_names(const struct options *o, enum kernel_name_style *style_out,
+			       struct error *err)
+{
+	static const char *const names[] = {"full", "short", "mangled"};
+
+	*style_out = KERNEL_NAME_FULL;
+	if (!o->kernel_name)
+		return 0;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!strcmp(o->kernel_name, names[i])) {
+			*style_out = (enum kernel_name_style)i;
+			return 0;
+		}
+	return error_set(err, RC_INVALID, "--kernel-name: '%s' is not full, short or mangled",
+			 o->kernel_name);
 }
 
 static int report_units(const struct options *o, bool *base_out, struct error *err)
@@ -92,6 +110,8 @@ static int report_run(const struct options *o, struct error *err)
 	ro.metrics = report_names(o, 'm', &metrics);
 	ro.counters = report_names(o, 'e', &counters);
 	rc = report_by(o, &ro.by, err);
+	if (!rc)
+		rc = report_kernel_names(o, &ro.names, err);
 	if (!rc)
 		rc = report_units(o, &ro.base_units, err);
 	if (!rc)

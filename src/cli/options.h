@@ -52,6 +52,7 @@ struct options {
 	const char *explain;
 	const char *replay;
 	const char *by;
+	const char *kernel_name; /* how they are shown */
 	const char *units;
 	const char *ratio;
 	uint32_t pass;      /* 0: all */

@@ -197,6 +197,41 @@ static struct group_sums *group_of(struct values *v, const struct store_row *r)
 	return &v->sums.items[v->sums.n - 1];
 }
 
+/* Whether this dispatch of this process comes up for the first time; it does once a pass. */
+static bool is_new_dispatch(struct values *v, const struct store_row *r, bool *failed)
+{
+	uint64_t key = r->dispatch / 64, bits = 0, bit = 1ull << (r->dispatch % 64);
+	uint32_t process = (uint32_t)r->run->spool->id * 4 + r->unit % 4;
+
+	if (v->options.by == VALUES_BY_PASS)
+		key |= (uint64_t)r->run->pass << 50;
+	id_map_get(&v->seen, key, process, &bits);
+	if (bits & bit)
+		return false;
+	*failed = !id_map_set(&v->seen, key, process, bits | bit);
+	return true;
+}
+
+static int describe_row(struct values *v, struct group_sums *g, const struct store_row *r,
+			struct error *err)
+{
+	uint64_t ns = r->end_ns - r->begin_ns;
+	bool failed = false;
+
+	g->rows++;
+	g->varying += (r->flags & SPOOL_DISPATCH_VARYING) != 0;
+	g->dispatches += is_new_dispatch(v, r, &failed);
+	if (r->end_ns > r->begin_ns) {
+		if (!g->timed || ns < g->min_ns)
+			g->min_ns = ns;
+		if (ns > g->max_ns)
+			g->max_ns = ns;
+		g->duration_ns += ns;
+		g->timed++;
+	}
+	return failed ? no_memory(err) : 0;
+}
+
 static int add_row(void *data, const struct store_row *r, struct error *err)
 {
 	struct values *v = data;
@@ -216,7 +251,7 @@ static int add_row(void *data, const struct store_row *r, struct error *err)
 			return no_memory(err);
 		g->passes[pass - 1] = p;
 	}
-	g->rows++;
+	rc = describe_row(v, g, r, err);
 	p->rows++;
 	p->duration_ns += r->end_ns - r->begin_ns;
 	if (r->complete) {
@@ -225,7 +260,7 @@ static int add_row(void *data, const struct store_row *r, struct error *err)
 	}
 	for (size_t i = 0; i < r->n_values; i++)
 		add_to_cell(&p->cells[i], &r->values[i], r);
-	if (r->n_instances)
+	if (!rc && r->n_instances)
 		rc = add_instances(p, r, err);
 	for (const uint32_t *m = v->metrics_of_pass[pass - 1]; !rc && *m != UINT32_MAX; m++)
 		rc = add_to_metric(v, g, *m, r, err);

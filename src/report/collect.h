@@ -50,8 +50,10 @@ struct group_sums {
 	int32_t rank;
 	uint32_t pass;
 	uint64_t rows;
-	struct pass_sums **passes;   /* [pass - 1], NULL until needed */
-	struct metric_sums *metrics; /* [metric] */
+	uint64_t dispatches, varying;
+	uint64_t timed, duration_ns, min_ns, max_ns; /* of the rows with a duration */
+	struct pass_sums **passes;                   /* [pass - 1], NULL until needed */
+	struct metric_sums *metrics;                 /* [metric] */
 };
 struct place { /* of a counter: pass, and position within it */
 	uint32_t pass, position;
@@ -68,6 +70,7 @@ struct values {
 	uint32_t **position;        /* [metric]: of its counters within its pass */
 	VEC(struct group_sums) sums;
 	struct id_map group_index; /* (kernel and rank, pass) to index of sums */
+	struct id_map seen;        /* dispatches: (number / 64, process and kind) to 64 bits */
 	size_t columns_used;
 	uint64_t evaluations; /* of metrics on single rows, for their spread */
 	bool spread_left_out;

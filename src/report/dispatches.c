@@ -17,6 +17,8 @@ static const struct table_column columns[] = {
 	{"launch", NULL, NULL, TABLE_STRING, TABLE_ONLY_DATA},
 	{"pass", NULL, NULL, TABLE_NUMBER, 0},
 	{"attempt", NULL, NULL, TABLE_NUMBER, TABLE_ONLY_DATA},
+	{"replayed", NULL, NULL, TABLE_BOOL, TABLE_ONLY_DATA},
+	{"varying", NULL, NULL, TABLE_BOOL, TABLE_ONLY_DATA},
 	{"device", NULL, NULL, TABLE_NUMBER, TABLE_ONLY_DATA},
 	{"begin_ns", NULL, NULL, TABLE_NUMBER, TABLE_ONLY_DATA},
 	{"duration_ns", "duration", "ns", TABLE_NUMBER, 0},
@@ -72,7 +74,7 @@ static void add_dispatch(struct writer *w, const struct store_row *r)
 	const struct store_spool *spool = r->run->spool;
 	struct table *t = w->table;
 
-	add_kernel(w, values_kernel_name(w->store, r->kernel));
+	add_kernel(w, values_shown_name(w->store, w->values, r->kernel));
 	table_add_string(t, unit_name(r->unit));
 	table_add_u64(t, r->dispatch);
 	table_add_string(t, spool->host);
@@ -83,7 +85,9 @@ static void add_dispatch(struct writer *w, const struct store_row *r)
 	table_add_u64(t, (uint64_t)(uint32_t)spool->pid);
 	table_add_string(t, spool->launch);
 	table_add_u64(t, r->run->pass);
-	table_add_u64(t, r->run->attempt);
+	table_add_u64(t, r->attempt);
+	table_add_bool(t, r->flags & SPOOL_DISPATCH_REPLAYED);
+	table_add_bool(t, r->flags & SPOOL_DISPATCH_VARYING);
 	table_add_u64(t, r->device);
 	table_add_u64(t, r->begin_ns);
 	if (r->end_ns >= r->begin_ns)
@@ -100,6 +104,13 @@ static void add_dispatch(struct writer *w, const struct store_row *r)
 		else
 			table_add_none(t);
 	}
+}
+
+static void add_note(struct writer *w, const struct store_row *r, const char *status)
+{
+	table_add_string(w->table, status                              ? status
+				   : r->flags & SPOOL_DISPATCH_VARYING ? "varying"
+								       : NULL);
 }
 
 static bool take_row(struct writer *w)
@@ -141,8 +152,7 @@ static void add_counter(struct writer *w, const struct store_row *r, uint32_t co
 		str_add(&reason, status_name(v->status));
 	}
 	table_add_string(t, str_text(&reason));
-	if (!ok)
-		table_add_string(t, status_name(v->recorded ? v->status : SAMPLE_NOT_COLLECTED));
+	add_note(w, r, ok ? NULL : status_name(v->recorded ? v->status : SAMPLE_NOT_COLLECTED));
 	table_end_row(t);
 	str_release(&reason);
 }
@@ -170,7 +180,7 @@ static void add_metric(struct writer *w, const struct store_row *r, uint32_t m)
 			    : !w->code[m].expr ? w->code[m].why
 			    : r->complete      ? "the expression has no value for these counts"
 					       : "a counter it needs has no value");
-	table_add_string(t, v.missing ? status_name(SAMPLE_NOT_COLLECTED) : NULL);
+	add_note(w, r, v.missing ? status_name(SAMPLE_NOT_COLLECTED) : NULL);
 	table_end_row(t);
 }
 

@@ -425,17 +425,43 @@ static bool counter_is_wanted(const struct values *v, const struct group_sums *g
 	return false;
 }
 
+/* "1-3": the passes that have rows of this group. */
+static const char *passes_of_rows(struct values *v, const struct group_sums *g)
+{
+	uint32_t *passes = calloc(v->plan->n_passes + 1, sizeof(*passes));
+	struct str list = STR_INIT;
+	size_t n = 0;
+
+	for (uint32_t k = 0; passes && g->passes && k < v->plan->n_passes; k++) {
+		if (g->passes[k] && g->passes[k]->rows)
+			passes[n++] = k + 1;
+	}
+	if (passes)
+		store_list_passes(passes, n, &list);
+	free(passes);
+	return keep(v, &list);
+}
+
 int evaluate_group(struct values *v, const struct group_sums *g, struct error *err)
 {
 	const struct store_kernel *kernels;
-	struct value_group out = {
-		.rank = g->rank, .pass = g->pass, .rows = g->rows, .unit = SPOOL_UNIT_PROCESS};
+	struct value_group out = {.rank = g->rank,
+				  .pass = g->pass,
+				  .rows = g->rows,
+				  .unit = SPOOL_UNIT_PROCESS,
+				  .dispatches = g->dispatches,
+				  .varying = g->varying,
+				  .mean_ns = g->timed ? g->duration_ns / g->timed : 0,
+				  .min_ns = g->min_ns,
+				  .max_ns = g->max_ns,
+				  .kernel = g->kernel};
 	struct value *values;
 	size_t n_kernels;
 	int rc = 0;
 
 	kernels = store_kernels(v->store, &n_kernels);
-	out.name = values_kernel_name(v->store, g->kernel);
+	out.name = values_shown_name(v->store, &v->options, g->kernel);
+	out.row_passes = passes_of_rows(v, g);
 	if (g->kernel < n_kernels)
 		out.unit = kernels[g->kernel].unit;
 	values = arena_array(&v->arena, (size_t)v->plan->n_counters + v->plan->n_metrics + 1,

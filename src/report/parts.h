@@ -15,6 +15,19 @@ int values_table(struct store *s, const struct values *v, const struct report_op
 int dispatches_table(struct store *s, const struct values_options *vo,
 		     const struct report_options *o, FILE *f, struct json_writer *json,
 		     struct error *err);
+/* ---- kernels.c: one row a kernel or range: how often, how long, what is to be known of it ---- */
+int kernels_table(struct store *s, const struct values *v, const struct report_options *o, FILE *f,
+		  struct json_writer *json, struct error *err);
+bool kernels_has_rows(const struct values *v);
+/* ---- replays.c: windows by size and ending call, what was declined, what it cost ---- */
+int windows_table(struct store *s, const struct report_options *o, FILE *f,
+		  struct json_writer *json, struct error *err);
+/* names as in struct values_options. */
+int declined_table(struct store *s, const struct values_options *vo, const struct report_options *o,
+		   FILE *f, struct json_writer *json, struct error *err);
+/* Lines for the head of the text; an object for the document. */
+void text_replay(const struct store *s, struct str *out);
+void json_replay(const struct store *s, struct json_writer *w);
 /* ---- text_parts.c: the rest of the text ---- */
 /* Program, plan, coverage, anchors; how ratios were taken when not as usual. */
 void text_head(const struct store *s, const struct values *v, enum expr_ratio ratio,

@@ -9,13 +9,16 @@
 #include <string.h>
 
 struct filter {
+	struct arena arena;
+	const char **full, **shown;         /* names of kernels, by index */
 	bool *kernels, *counters, *metrics; /* NULL: all */
 	struct values_options values;
 };
 
 const char *report_by_name(enum report_by by)
 {
-	static const char *const names[] = {"kernel", "dispatch", "pass", "rank"};
+	static const char *const names[] = {"kernel", "dispatch", "pass",
+					    "rank",   "window",   "reason"};
 
 	return names[by];
 }
@@ -32,12 +35,16 @@ static int no_memory(struct error *err)
 	return error_set(err, RC_NO_MEMORY, "out of memory while preparing a report");
 }
 
-static bool filter_matches(const struct pattern *patterns, size_t n, const char *name)
+/* A kernel is known by the name the vendor gave it and by what that means. */
+static bool filter_matches(const struct pattern *patterns, size_t n, const char *name,
+			   const char *full)
 {
 	bool any_include = false, included = false;
 
 	for (size_t i = 0; i < n; i++) {
-		bool matches = pattern_matches(&patterns[i], name);
+		bool one = pattern_matches(&patterns[i], name);
+		bool other = pattern_matches(&patterns[i], full);
+		bool matches = patterns[i].exclude ? one && other : one || other;
 
 		/* pattern_matches already turns an excluding pattern around. */
 		if (patterns[i].exclude && !matches)
@@ -67,8 +74,8 @@ static int filter_kernels(struct filter *filter, const struct store *s,
 			break;
 	}
 	for (size_t i = 0; !rc && i < n_kernels; i++) {
-		filter->kernels[i] =
-			filter_matches(patterns, n, values_kernel_name(s, (uint32_t)i));
+		filter->kernels[i] = filter_matches(patterns, n, values_kernel_name(s, (uint32_t)i),
+						    filter->full[i]);
 		matches += filter->kernels[i];
 	}
 	if (!rc && !matches)
@@ -109,14 +116,42 @@ static const char *metric_name(const struct plan *plan, size_t i)
 	return plan->metrics[i].name;
 }
 
+static int filter_show_names(struct filter *filter, const struct store *s,
+			     const struct report_options *o, struct error *err)
+{
+	const struct store_kernel *kernels;
+	size_t n;
+
+	kernels = store_kernels(s, &n);
+	filter->full = arena_array(&filter->arena, n + 1, sizeof(*filter->full));
+	filter->shown = arena_array(&filter->arena, n + 1, sizeof(*filter->shown));
+	if (!filter->full || !filter->shown)
+		return no_memory(err);
+	for (size_t i = 0; i < n; i++) {
+		bool is_kernel = kernels[i].unit == SPOOL_UNIT_DISPATCH;
+		const char *name = kernels[i].name;
+
+		filter->full[i] =
+			is_kernel ? kernel_name_show(&filter->arena, name, KERNEL_NAME_FULL) : name;
+		filter->shown[i] = !is_kernel ? name
+				   : o->names == KERNEL_NAME_FULL
+					   ? filter->full[i]
+					   : kernel_name_show(&filter->arena, name, o->names);
+		if (!filter->full[i] || !filter->shown[i])
+			return no_memory(err);
+	}
+	return 0;
+}
+
 static int filter_init(struct filter *filter, const struct store *s, const struct report_options *o,
 		       struct error *err)
 {
 	const struct plan *plan = store_plan(s);
-	int rc = 0;
+	int rc;
 
 	*filter = (struct filter){0};
-	if (o->n_kernels)
+	rc = filter_show_names(filter, s, o, err);
+	if (!rc && o->n_kernels)
 		rc = filter_kernels(filter, s, o, err);
 	if (!rc && (o->metrics || o->counters)) { /* naming one kind leaves out the other */
 		filter->metrics = calloc(plan->n_metrics + 1, sizeof(bool));
@@ -138,6 +173,7 @@ static int filter_init(struct filter *filter, const struct store *s, const struc
 		.counters = filter->counters,
 		.metrics = filter->metrics,
 		.ratio = o->ratio,
+		.names = filter->shown,
 	};
 	return rc;
 }
@@ -147,6 +183,7 @@ static void filter_release(struct filter *filter)
 	free(filter->kernels);
 	free(filter->counters);
 	free(filter->metrics);
+	arena_release(&filter->arena);
 }
 
 static int write_out(struct str *text, FILE *f, struct error *err)
@@ -165,8 +202,45 @@ static int write_values(struct store *s, const struct values *v, const struct fi
 			const struct report_options *o, FILE *f, struct json_writer *json,
 			struct error *err)
 {
-	return o->by == REPORT_BY_DISPATCH ? dispatches_table(s, &filter->values, o, f, json, err)
-					   : values_table(s, v, o, f, json, err);
+	switch (o->by) {
+	case REPORT_BY_DISPATCH:
+		return dispatches_table(s, &filter->values, o, f, json, err);
+	case REPORT_BY_WINDOW:
+		return windows_table(s, o, f, json, err);
+	case REPORT_BY_REASON:
+		return declined_table(s, &filter->values, o, f, json, err);
+	case REPORT_BY_KERNEL:
+	case REPORT_BY_PASS:
+	case REPORT_BY_RANK:
+	default:
+		return values_table(s, v, o, f, json, err);
+	}
+}
+
+/* Windows and reasons are the whole report when asked for. */
+static bool has_values(enum report_by by)
+{
+	return by != REPORT_BY_WINDOW && by != REPORT_BY_REASON;
+}
+
+static int write_replays(struct store *s, const struct filter *filter,
+			 const struct report_options *o, FILE *f, struct json_writer *json,
+			 struct error *err)
+{
+	size_t n_windows, n_declined;
+	int rc = 0;
+
+	store_windows(s, &n_windows);
+	store_declined(s, &n_declined);
+	if (json)
+		json_key(json, "windows");
+	if (json || n_windows)
+		rc = windows_table(s, o, f, json, err);
+	if (rc)
+		return rc;
+	if (json)
+		json_key(json, "declined");
+	return json || n_declined ? declined_table(s, &filter->values, o, f, json, err) : 0;
 }
 
 static int write_text(struct store *s, const struct values *v, const struct filter *filter,
@@ -176,13 +250,20 @@ static int write_text(struct store *s, const struct values *v, const struct filt
 	int rc;
 
 	text_head(s, v, o->ratio, &text);
+	text_replay(s, &text);
 	rc = write_out(&text, f, err);
+	if (!rc && o->by == REPORT_BY_KERNEL && kernels_has_rows(v))
+		rc = kernels_table(s, v, o, f, NULL, err);
 	if (!rc)
 		rc = write_values(s, v, filter, o, f, NULL, err);
-	if (!rc)
+	if (!rc && has_values(o->by))
+		rc = write_replays(s, filter, o, f, NULL, err);
+	if (!rc && has_values(o->by))
 		rc = text_passes(s, o, f, err);
-	text_findings(s, &text);
-	text_missing(s, &text);
+	if (has_values(o->by)) {
+		text_findings(s, &text);
+		text_missing(s, &text);
+	}
 	if (!rc)
 		rc = write_out(&text, f, err);
 	str_release(&text);
@@ -201,7 +282,14 @@ static int write_json(struct store *s, const struct values *v, const struct filt
 	json_head(s, o, &w);
 	json_key(&w, "values");
 	rc = write_values(s, v, filter, o, f, &w, err);
+	if (!rc && o->by == REPORT_BY_KERNEL) {
+		json_key(&w, "kernels");
+		rc = kernels_table(s, v, o, f, &w, err);
+	}
+	if (!rc && has_values(o->by))
+		rc = write_replays(s, filter, o, f, &w, err);
 	if (!rc) {
+		json_replay(s, &w);
 		json_tail(s, &w);
 		json_end_object(&w);
 		str_add_char(&text, '\n');
@@ -217,7 +305,7 @@ int report_write(struct store *s, const struct report_options *o, FILE *f, struc
 	struct filter filter;
 	int rc = filter_init(&filter, s, o, err);
 
-	if (!rc && o->by != REPORT_BY_DISPATCH)
+	if (!rc && o->by != REPORT_BY_DISPATCH && has_values(o->by))
 		rc = values_collect(&v, s, &filter.values, err);
 	if (!rc && o->format == TABLE_TEXT)
 		rc = write_text(s, v, &filter, o, f, err);

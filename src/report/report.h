@@ -7,6 +7,7 @@
 #ifndef RETALLY_REPORT_REPORT_H
 #define RETALLY_REPORT_REPORT_H
 
+#include "report/kernel_name.h"
 #include "report/table.h"
 #include "report/values.h"
 
@@ -14,14 +15,17 @@ enum report_by {
 	REPORT_BY_KERNEL,
 	REPORT_BY_DISPATCH,
 	REPORT_BY_PASS,
-	REPORT_BY_RANK
+	REPORT_BY_RANK,
+	REPORT_BY_WINDOW, /* of replayed dispatches: what they cost */
+	REPORT_BY_REASON  /* why dispatches were declined */
 };
 struct report_options {
 	enum report_by by;
 	enum table_format format;
 	bool base_units;
-	/* Patterns of -k (base/pattern.h): a kernel is shown when one without '!' matches, or there
-	 * is none such, and none with '!' does. */
+	enum kernel_name_style names;
+	/* Patterns of -k (base/pattern.h), for names as stored and demangled: a kernel is shown
+	 * when one without '!' matches, or there is none such, and none with '!' does. */
 	const char *const *kernels;
 	size_t n_kernels;
 	/* Names to show, separated by commas; both NULL: everything. A set is given as its metrics.

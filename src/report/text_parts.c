@@ -54,20 +54,23 @@ static void add_coverage(const struct store *s, struct str *out)
 {
 	const struct plan *plan = store_plan(s);
 	uint32_t passes = 0, counters = 0;
+	const struct store_run *runs;
 	struct str why = STR_INIT;
-	size_t n_runs, n_spools;
+	size_t n_runs, n_spools, n_executions = 0;
 
 	for (uint32_t k = 1; k <= plan->n_passes; k++)
 		passes += store_pass_has_run(s, k);
 	for (uint32_t i = 0; i < plan->n_counters; i++)
 		counters += !store_why_missing(s, i, &why);
 	str_release(&why);
-	store_runs(s, &n_runs);
+	runs = store_runs(s, &n_runs);
+	for (size_t i = 0; i < n_runs; i++)
+		n_executions += !runs[i].in_place;
 	store_spools(s, &n_spools);
 	str_addf(out,
 		 "collected  %u of %u passes, %u of %u counters; %zu execution%s in %zu spool%s\n",
-		 passes, plan->n_passes, counters, plan->n_counters, n_runs, n_runs == 1 ? "" : "s",
-		 n_spools, n_spools == 1 ? "" : "s");
+		 passes, plan->n_passes, counters, plan->n_counters, n_executions,
+		 n_executions == 1 ? "" : "s", n_spools, n_spools == 1 ? "" : "s");
 }
 
 /* For each anchor, how far its passes are apart in the kernel where they differ most. */
@@ -134,7 +137,9 @@ void run_end_text(const struct store_run *r, struct str *out)
 {
 	const char *name = r->signal > 0 ? sigabbrev_np(r->signal) : NULL;
 
-	if (!r->ended)
+	if (r->in_place)
+		str_add(out, "in place");
+	else if (!r->ended)
 		str_add(out, "no end");
 	else if (r->flags & SPOOL_PASS_TIMED_OUT)
 		str_add(out, "timed out");
@@ -212,7 +217,10 @@ static void add_pass(struct table *t, const struct store *s, uint32_t pass)
 			table_add_none(t);
 	}
 	table_add_string(t, differs ? "differs" : NULL);
-	add_counter_names(store_plan(s), pass, &text);
+	if (pass)
+		add_counter_names(store_plan(s), pass, &text);
+	else
+		str_add(&text, "(the program itself)");
 	table_add_string(t, str_text(&text));
 	table_end_row(t);
 	str_release(&ends);
@@ -233,6 +241,8 @@ int text_passes(const struct store *s, const struct report_options *o, FILE *f, 
 			 err);
 	if (rc)
 		return rc;
+	if (store_is_in_place(s))
+		add_pass(t, s, 0);
 	for (uint32_t k = 1; k <= store_plan(s)->n_passes; k++)
 		add_pass(t, s, k);
 	return table_end(t, err);

@@ -26,6 +26,20 @@ const char *values_kernel_name(const struct store *s, uint32_t kernel)
 	return kernels[kernel].name;
 }
 
+const char *values_shown_name(const struct store *s, const struct values_options *o,
+			      uint32_t kernel)
+{
+	const char *name = values_kernel_name(s, kernel);
+	const struct store_kernel *kernels;
+	size_t n;
+
+	kernels = store_kernels(s, &n);
+	/* The program's own name is no name of the store's. */
+	if (!o->names || kernel >= n || name != kernels[kernel].name)
+		return name;
+	return o->names[kernel];
+}
+
 int metrics_parse(struct arena *arena, const struct plan *plan, struct metric_code **code_out,
 		  struct error *err)
 {
@@ -303,6 +317,7 @@ void values_free(struct values *v)
 	vec_release(&v->sums);
 	vec_release(&v->groups);
 	id_map_release(&v->group_index);
+	id_map_release(&v->seen);
 	arena_release(&v->arena);
 	free(v);
 }

@@ -32,7 +32,8 @@ struct values_options {
 	const bool *kernels;  /* by index in store_kernels; NULL: all */
 	const bool *counters; /* by index in the plan; NULL: all */
 	const bool *metrics;
-	enum expr_ratio ratio; /* of metrics over several dispatches */
+	enum expr_ratio ratio;    /* of metrics over several dispatches */
+	const char *const *names; /* how kernels are shown, by index; NULL: as stored */
 };
 struct value {
 	bool is_metric;
@@ -50,11 +51,16 @@ struct value {
 	const char *passes; /* it was taken from: "1, 3"; "" for none */
 };
 struct value_group {
-	const char *name; /* of the kernel, or the program's */
-	uint32_t unit;    /* enum spool_unit */
-	int32_t rank;     /* by rank */
-	uint32_t pass;    /* by pass */
-	uint64_t rows;    /* dispatches and executions behind it, all passes together */
+	const char *name;    /* of the kernel, or the program's */
+	uint32_t unit;       /* enum spool_unit */
+	int32_t rank;        /* by rank */
+	uint32_t pass;       /* by pass */
+	uint64_t rows;       /* dispatches and executions behind it, all passes together */
+	uint64_t dispatches; /* different ones: one counted in three passes is one */
+	uint64_t varying;    /* rows whose passes did not all end in the same memory */
+	uint64_t mean_ns, min_ns, max_ns; /* duration of a row; 0 when none has a duration */
+	const char *row_passes;           /* "1-3": that have rows */
+	uint32_t kernel;                  /* index into store_kernels; UINT32_MAX: none */
 	size_t n;
 	const struct value *values; /* metrics, then counters, as in the plan */
 };
@@ -70,6 +76,9 @@ void values_free(struct values *v);
 
 /* How a process unit is called: the program rather than "process". */
 const char *values_kernel_name(const struct store *s, uint32_t kernel);
+/* As the options want it. */
+const char *values_shown_name(const struct store *s, const struct values_options *o,
+			      uint32_t kernel);
 
 /* ---- shared with the rows of single dispatches (dispatches.c) ---- */
 struct metric_code { /* a parsed metric; NULL expr when it does not parse, with why */

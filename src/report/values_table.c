@@ -22,6 +22,8 @@ static const struct table_column columns[] = {
 	{"range", "min .. max", NULL, TABLE_STRING,
 	 TABLE_ONLY_TEXT | TABLE_RIGHT | TABLE_HIDE_EMPTY},
 	{"n", NULL, NULL, TABLE_NUMBER, 0},
+	{"dispatches", NULL, NULL, TABLE_NUMBER, TABLE_ONLY_DATA},
+	{"varying", NULL, NULL, TABLE_NUMBER, TABLE_ONLY_DATA},
 	{"passes", "pass", NULL, TABLE_STRING, 0},
 	{"status", NULL, NULL, TABLE_STRING, TABLE_ONLY_DATA},
 	{"reason", NULL, NULL, TABLE_STRING, TABLE_ONLY_DATA},
@@ -111,6 +113,8 @@ static void add_value(struct table *t, const struct plan *plan, const struct val
 	add_present(t, v->present && !v->is_metric, v->sum);
 	add_range(t, v, unit, base);
 	table_add_u64(t, v->present ? v->n : 0);
+	add_present(t, g->unit != SPOOL_UNIT_PROCESS, NUMBER_U64(g->dispatches));
+	add_present(t, g->unit != SPOOL_UNIT_PROCESS, NUMBER_U64(g->varying));
 	table_add_string(t, v->passes);
 	table_add_string(t, v->status);
 	table_add_string(t, v->reason);
@@ -140,11 +144,16 @@ static void add_heading(struct str *text, const struct value_group *g)
 		str_addf(text, ", pass %u", g->pass);
 	if (g->rank >= 0)
 		str_addf(text, ", rank %d", g->rank);
-	str_addf(text, ", %llu %s%s)\n", (unsigned long long)g->rows,
-		 g->unit == SPOOL_UNIT_PROCESS ? "execution" : "counted dispatch",
-		 g->rows == 1                    ? ""
-		 : g->unit == SPOOL_UNIT_PROCESS ? "s"
-						 : "es");
+	if (g->unit == SPOOL_UNIT_PROCESS)
+		str_addf(text, ", %llu execution%s)\n", (unsigned long long)g->rows,
+			 g->rows == 1 ? "" : "s");
+	else
+		str_addf(text, ", %llu %s%s%s)\n", (unsigned long long)g->dispatches,
+			 g->unit == SPOOL_UNIT_RANGE ? "time" : "dispatch",
+			 g->dispatches == 1            ? ""
+			 : g->unit == SPOOL_UNIT_RANGE ? "s"
+						       : "es",
+			 g->varying ? ", varying" : "");
 }
 
 static int text_group(const struct plan *plan, const struct value_group *g,

@@ -13,19 +13,28 @@
 
 #define UNKNOWN_KERNEL "(unknown kernel)"
 
+/* A name of the file. Its rows are made when they are first used: as a kernel, as a range. */
+struct ingest_name {
+	char *text;
+	int64_t kernel, range; /* rows of table kernel, 0: none yet */
+};
+
 struct ingest {
 	sqlite3 *db;
 	const struct plan *plan;
 	int64_t spool;
 	struct window window;
 	struct problems problems;
-	struct id_map kernels; /* id in the file to row of the table */
+	struct id_map kernels; /* id in the file to index of names */
+	VEC(struct ingest_name) names;
 	int64_t process_kernel, unknown_kernel;
-	int64_t *run;     /* [pass]: its current execution, 0 none */
-	bool *run_ended;  /* [pass] */
-	uint32_t *offset; /* [pass]: where its counters begin in counts */
+	int64_t *run;      /* [pass]: its current execution, 0 none */
+	bool *run_ended;   /* [pass] */
+	uint32_t *attempt; /* [pass] */
+	bool in_place;     /* passes are replays within the execution of pass 0 */
+	uint32_t *offset;  /* [pass]: where its counters begin in counts */
 	uint64_t (*counts)[SAMPLE_DECLINED + 1];
-	sqlite3_stmt *find_kernel, *add_kernel, *add_run, *end_run;
+	sqlite3_stmt *find_kernel, *add_kernel, *add_run, *end_run, *add_window, *add_declined;
 };
 
 static int no_memory(struct error *err)
@@ -41,8 +50,9 @@ static int ingest_init(struct ingest *in, struct error *err)
 
 	in->run = calloc(plan->n_passes + 1, sizeof(*in->run));
 	in->run_ended = calloc(plan->n_passes + 1, sizeof(*in->run_ended));
+	in->attempt = calloc(plan->n_passes + 1, sizeof(*in->attempt));
 	in->offset = calloc(plan->n_passes + 1, sizeof(*in->offset));
-	if (!in->run || !in->run_ended || !in->offset)
+	if (!in->run || !in->run_ended || !in->attempt || !in->offset)
 		return no_memory(err);
 	for (uint32_t k = 1; k <= plan->n_passes; k++) {
 		in->offset[k] = total;
@@ -61,8 +71,8 @@ static int ingest_init(struct ingest *in, struct error *err)
 	if (!rc)
 		rc = sql_prepare(
 			in->db,
-			"INSERT INTO run(spool, pass, attempt, pid, begun, ended, begin_ns)"
-			" VALUES(?, ?, ?, ?, ?, 0, ?)",
+			"INSERT INTO run(spool, pass, attempt, pid, begun, ended, begin_ns,"
+			" in_place) VALUES(?, ?, ?, ?, ?, 0, ?, ?)",
 			&in->add_run, err);
 	if (!rc)
 		rc = sql_prepare(in->db,
@@ -70,6 +80,10 @@ static int ingest_init(struct ingest *in, struct error *err)
 				 " flags = ?, wall_ns = ?, user_ns = ?, system_ns = ?,"
 				 " max_rss_bytes = ? WHERE run = ?",
 				 &in->end_run, err);
+	if (!rc)
+		rc = sql_prepare(in->db, REPLAYS_INSERT_WINDOW, &in->add_window, err);
+	if (!rc)
+		rc = sql_prepare(in->db, REPLAYS_INSERT_DECLINED, &in->add_declined, err);
 	return rc;
 }
 
@@ -79,41 +93,52 @@ static void ingest_release(struct ingest *in)
 	sqlite3_finalize(in->add_kernel);
 	sqlite3_finalize(in->add_run);
 	sqlite3_finalize(in->end_run);
+	sqlite3_finalize(in->add_window);
+	sqlite3_finalize(in->add_declined);
 	window_release(&in->window);
 	problems_release(&in->problems);
 	id_map_release(&in->kernels);
+	vec_for_each (&in->names, name)
+		free(name->text);
+	vec_release(&in->names);
 	free(in->run);
 	free(in->run_ended);
+	free(in->attempt);
 	free(in->offset);
 	free(in->counts);
 }
 
-/* The row of a name; SQL text ends at a NUL, and names come from the profiled program. */
-static int intern_kernel(struct ingest *in, uint32_t unit, const char *name, size_t n,
-			 int64_t *kernel_out, struct error *err)
+/* SQL text ends at a NUL, and names come from the profiled program. NULL when memory is out. */
+static char *copy_name(const char *name, size_t n)
 {
 	char *copy = malloc(n + 1);
+
+	for (size_t i = 0; copy && i < n; i++)
+		copy[i] = name[i] ? name[i] : '?';
+	if (copy)
+		copy[n] = '\0';
+	return copy;
+}
+
+/* The row of a name. */
+static int intern_kernel(struct ingest *in, uint32_t unit, const char *name, int64_t *kernel_out,
+			 struct error *err)
+{
 	int rc;
 
-	if (!copy)
-		return no_memory(err);
-	for (size_t i = 0; i < n; i++)
-		copy[i] = name[i] ? name[i] : '?';
-	copy[n] = '\0';
 	sqlite3_bind_int64(in->find_kernel, 1, unit);
-	sql_bind_text(in->find_kernel, 2, copy);
+	sql_bind_text(in->find_kernel, 2, name);
 	rc = sql_step(in->find_kernel, err);
 	if (rc > 0) {
 		*kernel_out = sqlite3_column_int64(in->find_kernel, 0);
 		rc = 0;
 	} else if (!rc) {
 		sqlite3_bind_int64(in->add_kernel, 1, unit);
-		sql_bind_text(in->add_kernel, 2, copy);
+		sql_bind_text(in->add_kernel, 2, name);
 		rc = sql_run(in->add_kernel, err);
 		*kernel_out = sqlite3_last_insert_rowid(in->db);
 	}
 	sqlite3_reset(in->find_kernel);
-	free(copy);
 	return rc;
 }
 
@@ -141,9 +166,11 @@ static int begin_run(struct ingest *in, uint32_t pass, const struct spool_pass_b
 		sql_bind_u64(s, 6, b->time_ns);
 	else
 		sqlite3_bind_null(s, 6);
+	sqlite3_bind_int64(s, 7, pass && !b && in->in_place);
 	rc = sql_run(s, err);
 	in->run[pass] = sqlite3_last_insert_rowid(in->db);
 	in->run_ended[pass] = false;
+	in->attempt[pass] = b && b->attempt ? b->attempt : 1;
 	return rc;
 }
 
@@ -153,15 +180,21 @@ static int on_pass_begin(struct ingest *in, const struct spool_record *r, struct
 	const char *name = (const char *)(b + 1);
 	size_t n = r->size - sizeof(*b);
 
-	if (pass_is_bad(in, b->pass, 1))
+	if (pass_is_bad(in, b->pass, 0))
 		return 0;
+	if (!b->pass)
+		in->in_place = true;
 	if (b->passes != in->plan->n_passes)
 		problems_add(&in->problems, PROBLEM_PASSES,
 			     "pass %u was written for a plan of %u passes; this one has %u",
 			     b->pass, b->passes, in->plan->n_passes);
 	if (n && !in->process_kernel) {
-		int rc = intern_kernel(in, SPOOL_UNIT_PROCESS, name, n, &in->process_kernel, err);
+		char *copy = copy_name(name, n);
+		int rc =
+			copy ? intern_kernel(in, SPOOL_UNIT_PROCESS, copy, &in->process_kernel, err)
+			     : no_memory(err);
 
+		free(copy);
 		if (rc)
 			return rc;
 	}
@@ -174,7 +207,7 @@ static int on_pass_end(struct ingest *in, const struct spool_record *r, struct e
 	sqlite3_stmt *s = in->end_run;
 	int rc = 0;
 
-	if (pass_is_bad(in, e->pass, 1))
+	if (pass_is_bad(in, e->pass, 0))
 		return 0;
 	if (!in->run[e->pass] || in->run_ended[e->pass]) {
 		problems_add(&in->problems, PROBLEM_END, "pass %u ends without having begun",
@@ -197,42 +230,67 @@ static int on_pass_end(struct ingest *in, const struct spool_record *r, struct e
 static int on_kernel(struct ingest *in, const struct spool_record *r, struct error *err)
 {
 	const struct spool_kernel *k = r->payload;
+	struct ingest_name name = {.text = copy_name((const char *)(k + 1), r->size - sizeof(*k))};
 	uint64_t before = 0;
-	int64_t kernel = 0;
-	int rc = intern_kernel(in, SPOOL_UNIT_DISPATCH, (const char *)(k + 1), r->size - sizeof(*k),
-			       &kernel, err);
 
-	if (rc)
-		return rc;
-	if (id_map_get(&in->kernels, k->kernel, 0, &before) && before != (uint64_t)kernel)
+	if (!name.text)
+		return no_memory(err);
+	if (id_map_get(&in->kernels, k->kernel, 0, &before)) {
+		if (!strcmp(in->names.items[before].text, name.text)) {
+			free(name.text);
+			return 0;
+		}
 		problems_add(&in->problems, PROBLEM_KERNEL_TWICE,
 			     "kernel number %u gets a second name", k->kernel);
-	return id_map_set(&in->kernels, k->kernel, 0, (uint64_t)kernel) ? 0 : no_memory(err);
+	}
+	if (!vec_push(&in->names, name)) {
+		free(name.text);
+		return no_memory(err);
+	}
+	return id_map_set(&in->kernels, k->kernel, 0, in->names.n - 1) ? 0 : no_memory(err);
+}
+
+/* The row of a kernel or range by its number in the file; *row_out is 0 when no record names it. */
+static int row_of_name(struct ingest *in, uint32_t number, uint32_t unit, int64_t *row_out,
+		       struct error *err)
+{
+	struct ingest_name *name;
+	int64_t *row;
+	uint64_t at;
+	int rc = 0;
+
+	*row_out = 0;
+	if (!id_map_get(&in->kernels, number, 0, &at))
+		return 0;
+	name = &in->names.items[at];
+	row = unit == SPOOL_UNIT_RANGE ? &name->range : &name->kernel;
+	if (!*row)
+		rc = intern_kernel(in, unit, name->text, row, err);
+	*row_out = *row;
+	return rc;
 }
 
 static int kernel_of(struct ingest *in, const struct spool_dispatch *d, int64_t *kernel_out,
 		     struct error *err)
 {
-	uint64_t known;
 	int rc = 0;
 
 	if (d->unit == SPOOL_UNIT_PROCESS) {
 		if (!in->process_kernel)
-			rc = intern_kernel(in, SPOOL_UNIT_PROCESS, "process", strlen("process"),
-					   &in->process_kernel, err);
+			rc = intern_kernel(in, SPOOL_UNIT_PROCESS, "process", &in->process_kernel,
+					   err);
 		*kernel_out = in->process_kernel;
 		return rc;
 	}
-	if (id_map_get(&in->kernels, d->kernel, 0, &known)) {
-		*kernel_out = (int64_t)known;
-		return 0;
-	}
+	rc = row_of_name(in, d->kernel, d->unit, kernel_out, err);
+	if (rc || *kernel_out)
+		return rc;
 	problems_add(&in->problems, PROBLEM_KERNEL,
 		     "dispatch %llu of pass %u is of kernel number %u, which no record names",
 		     (unsigned long long)d->dispatch, d->pass, d->kernel);
 	if (!in->unknown_kernel)
-		rc = intern_kernel(in, SPOOL_UNIT_DISPATCH, UNKNOWN_KERNEL, strlen(UNKNOWN_KERNEL),
-				   &in->unknown_kernel, err);
+		rc = intern_kernel(in, SPOOL_UNIT_DISPATCH, UNKNOWN_KERNEL, &in->unknown_kernel,
+				   err);
 	*kernel_out = in->unknown_kernel;
 	return rc;
 }
@@ -251,11 +309,34 @@ static int on_dispatch(struct ingest *in, const struct spool_record *r, struct e
 			     (unsigned long long)d->dispatch, d->pass, d->unit);
 		return 0;
 	}
+	if (d->flags & SPOOL_DISPATCH_REPLAYED)
+		in->in_place = true;
 	if (!in->run[d->pass])
 		rc = begin_run(in, d->pass, NULL, err);
 	if (!rc)
 		rc = kernel_of(in, d, &kernel, err);
-	return rc ? rc : window_add(&in->window, d, in->run[d->pass], kernel, err);
+	return rc ? rc
+		  : window_add(&in->window, d, in->run[d->pass], in->attempt[d->pass], kernel, err);
+}
+
+static int on_declined(struct ingest *in, const struct spool_record *r, struct error *err)
+{
+	const struct spool_decline *d = r->payload;
+	int64_t kernel = 0;
+	uint64_t at;
+	int rc = 0;
+
+	if (d->kernel && id_map_get(&in->kernels, d->kernel, 0, &at)) {
+		/* The record does not say what it was; a name that ranges have is a range. */
+		kernel = in->names.items[at].range;
+		if (!kernel)
+			rc = row_of_name(in, d->kernel, SPOOL_UNIT_DISPATCH, &kernel, err);
+	} else if (d->kernel) {
+		problems_add(&in->problems, PROBLEM_KERNEL,
+			     "declined dispatches are of kernel number %u, which no record names",
+			     d->kernel);
+	}
+	return rc ? rc : replays_add_declined(in->add_declined, in->spool, kernel, r, err);
 }
 
 /* Where counter stands in the pass. Samples mostly come in the plan's order, so `guess` is tried
@@ -419,6 +500,10 @@ static int on_record(struct ingest *in, const struct spool_record *r, struct err
 	case SPOOL_NOTE:
 		on_note(in, r);
 		return 0;
+	case SPOOL_WINDOW:
+		return replays_add_window(in->add_window, in->spool, r, err);
+	case SPOOL_DECLINE:
+		return on_declined(in, r, err);
 	default: /* of a newer retally */
 		return 0;
 	}

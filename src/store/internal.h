@@ -8,7 +8,7 @@
 #include "store/sql.h"
 #include "store/store.h"
 
-#define STORE_SCHEMA_VERSION 1
+#define STORE_SCHEMA_VERSION 2
 /* SQLite allows 2000 columns a table; counters beyond go to sample_extra. */
 #define STORE_COLUMNS_MAX 1900
 
@@ -35,6 +35,8 @@ struct store {
 	VEC(struct store_kernel) kernels;
 	VEC(struct store_run) runs;
 	VEC(struct store_finding) findings;
+	VEC(struct store_window) windows;
+	VEC(struct store_declined) declined;
 	uint64_t (*counts)[SAMPLE_DECLINED + 1]; /* by pass and counter, see pass_offset */
 	bool *pass_has_run;                      /* [pass] */
 };
@@ -73,5 +75,17 @@ int ingest_forget(sqlite3 *db, int64_t spool, uint32_t n_passes, struct error *e
 /* ---- load.c ---- */
 /* Spools, kernels, runs, findings and counts into memory. */
 int load_tables(struct store *s, struct error *err);
+
+/* ---- replays.c ---- */
+/* What replays cost and what was declined, added up, into memory. */
+int load_replays(struct store *s, struct error *err);
+/* One record of a spool, inside the transaction. kernel is a row of table kernel, 0: any. */
+int replays_add_window(sqlite3_stmt *insert, int64_t spool, const struct spool_record *r,
+		       struct error *err);
+int replays_add_declined(sqlite3_stmt *insert, int64_t spool, int64_t kernel,
+			 const struct spool_record *r, struct error *err);
+#define REPLAYS_INSERT_WINDOW \
+	"INSERT INTO replay_window VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
+#define REPLAYS_INSERT_DECLINED "INSERT INTO declined VALUES(?, ?, ?, ?, ?, ?)"
 
 #endif

@@ -80,7 +80,8 @@ static int load_runs(struct store *s, const struct id_map *spools, struct error 
 	int rc =
 		sql_prepare(s->db,
 			    "SELECT run, spool, pass, attempt, pid, begun, ended, begin_ns, end_ns,"
-			    " exit_code, signal, flags, wall_ns, user_ns, system_ns, max_rss_bytes"
+			    " exit_code, signal, flags, wall_ns, user_ns, system_ns, max_rss_bytes,"
+			    " in_place"
 			    " FROM run",
 			    &q, err);
 
@@ -102,6 +103,7 @@ static int load_runs(struct store *s, const struct id_map *spools, struct error 
 			.user_ns = sql_column_u64(q, 13),
 			.system_ns = sql_column_u64(q, 14),
 			.max_rss_bytes = sql_column_u64(q, 15),
+			.in_place = sqlite3_column_int(q, 16),
 		};
 
 		rc = 0;
@@ -225,6 +227,8 @@ int load_tables(struct store *s, struct error *err)
 		rc = load_counts(s, err);
 	if (!rc)
 		rc = load_findings(s, err);
+	if (!rc)
+		rc = load_replays(s, err);
 	id_map_release(&spools);
 	return rc;
 }
@@ -299,8 +303,9 @@ static int read_extra(struct scan *c, uint32_t pass, int64_t row, struct error *
 /* What a query for rows begins with; then come the counters, and unless the scan is brief, these.
  */
 static const char brief_columns[] =
-	"row, run, kernel, dispatch, unit, begin_ns, end_ns, enabled_ns, running_ns, extra";
-#define BRIEF_COLUMNS 10
+	"row, run, kernel, dispatch, unit, begin_ns, end_ns, enabled_ns, running_ns, extra,"
+	" attempt, flags";
+#define BRIEF_COLUMNS 12
 static const char other_columns[] = ", device, grid_x, grid_y, grid_z, block_x, block_y, block_z,"
 				    " queue, registers, shared_bytes";
 
@@ -352,6 +357,8 @@ static int scan_row(struct scan *c, sqlite3_stmt *q, uint32_t pass, uint32_t col
 	r.end_ns = sql_column_u64(q, 6);
 	r.enabled_ns = sql_column_u64(q, 7);
 	r.running_ns = sql_column_u64(q, 8);
+	r.attempt = (uint32_t)sqlite3_column_int64(q, 10);
+	r.flags = (uint32_t)sqlite3_column_int64(q, 11);
 	for (uint32_t i = 0; i < columns; i++)
 		read_value(q, (int)(BRIEF_COLUMNS + i), &c->values[i]);
 	for (size_t i = columns; i < r.n_values; i++)

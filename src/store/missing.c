@@ -99,7 +99,7 @@ static bool why_run_failed(const struct store *s, uint32_t pass, struct str *out
 	const struct store_run *last = NULL;
 
 	vec_for_each (&s->runs, r) {
-		if (r->pass == pass)
+		if (r->pass == pass && !r->in_place)
 			last = r;
 	}
 	if (!last)

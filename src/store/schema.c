@@ -29,7 +29,16 @@ static const char schema_text[] =
 	"CREATE TABLE run(run INTEGER PRIMARY KEY, spool INTEGER NOT NULL, pass INTEGER NOT NULL,"
 	" attempt INTEGER NOT NULL, pid INTEGER NOT NULL, begun INTEGER NOT NULL,"
 	" ended INTEGER NOT NULL, begin_ns ANY, end_ns ANY, exit_code INTEGER, signal INTEGER,"
-	" flags INTEGER, wall_ns ANY, user_ns ANY, system_ns ANY, max_rss_bytes ANY) STRICT;"
+	" flags INTEGER, wall_ns ANY, user_ns ANY, system_ns ANY, max_rss_bytes ANY,"
+	" in_place INTEGER NOT NULL DEFAULT 0) STRICT;"
+	/* `window` is a word of SQL. */
+	"CREATE TABLE replay_window(spool INTEGER NOT NULL, window ANY, device INTEGER NOT NULL,"
+	" dispatches INTEGER NOT NULL, transfers INTEGER NOT NULL, passes INTEGER NOT NULL,"
+	" ended_by TEXT NOT NULL, begin_ns ANY, end_ns ANY, live_ns ANY, save_ns ANY,"
+	" restore_ns ANY, check_ns ANY, program_ns ANY, run_ns ANY, reach_bytes ANY,"
+	" saved_bytes ANY, restored_bytes ANY, spared_bytes ANY) STRICT;"
+	"CREATE TABLE declined(spool INTEGER NOT NULL, kernel INTEGER, device INTEGER NOT NULL,"
+	" instead INTEGER NOT NULL, reason TEXT NOT NULL, n ANY) STRICT;"
 	/* Rows of one spool in pass_K are consecutive: this is its index. */
 	"CREATE TABLE spool_rows(spool INTEGER NOT NULL, pass INTEGER NOT NULL,"
 	" first INTEGER NOT NULL, last INTEGER NOT NULL, PRIMARY KEY(spool, pass))"
@@ -56,11 +65,12 @@ static const char pass_columns[] =
 	" unit INTEGER, device INTEGER, grid_x INTEGER, grid_y INTEGER, grid_z INTEGER,"
 	" block_x INTEGER, block_y INTEGER, block_z INTEGER, queue ANY, begin_ns ANY, end_ns ANY,"
 	" registers INTEGER, shared_bytes INTEGER, enabled_ns ANY, running_ns ANY,"
-	" extra INTEGER NOT NULL";
+	" attempt INTEGER NOT NULL, flags INTEGER NOT NULL, extra INTEGER NOT NULL";
 static const char *const pass_column_names[] = {
-	"row",    "run",       "kernel",       "dispatch",   "unit",       "device", "grid_x",
-	"grid_y", "grid_z",    "block_x",      "block_y",    "block_z",    "queue",  "begin_ns",
-	"end_ns", "registers", "shared_bytes", "enabled_ns", "running_ns", "extra",
+	"row",        "run",      "kernel", "dispatch",  "unit",         "device",
+	"grid_x",     "grid_y",   "grid_z", "block_x",   "block_y",      "block_z",
+	"queue",      "begin_ns", "end_ns", "registers", "shared_bytes", "enabled_ns",
+	"running_ns", "attempt",  "flags",  "extra",
 };
 
 uint32_t schema_columns(const struct plan *plan, uint32_t pass)

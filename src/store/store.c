@@ -202,6 +202,8 @@ void store_close(struct store *s)
 	vec_release(&s->kernels);
 	vec_release(&s->runs);
 	vec_release(&s->findings);
+	vec_release(&s->windows);
+	vec_release(&s->declined);
 	plan_release(&s->plan);
 	arena_release(&s->arena);
 	free(s->dir);
@@ -235,6 +237,20 @@ const struct store_finding *store_findings(const struct store *s, size_t *n_out)
 {
 	*n_out = s->findings.n;
 	return s->findings.items;
+}
+const struct store_window *store_windows(const struct store *s, size_t *n_out)
+{
+	*n_out = s->windows.n;
+	return s->windows.items;
+}
+const struct store_declined *store_declined(const struct store *s, size_t *n_out)
+{
+	*n_out = s->declined.n;
+	return s->declined.items;
+}
+bool store_is_in_place(const struct store *s)
+{
+	return s->pass_has_run[0];
 }
 bool store_pass_has_run(const struct store *s, uint32_t pass)
 {

@@ -67,11 +67,32 @@ struct store_run {
 	uint32_t attempt;
 	uint32_t pid;
 	bool begun, ended; /* its begin and end were recorded */
-	uint32_t flags;    /* enum spool_pass_flag */
+	bool in_place; /* replays of this pass within pass 0: it has no begin, end and status of its
+			* own */
+	uint32_t flags; /* enum spool_pass_flag */
 	int32_t exit_code, signal;
 	uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC of that machine */
 	uint64_t wall_ns, user_ns, system_ns, max_rss_bytes;
 	int64_t id;
+};
+
+/* Windows of replayed dispatches that were alike, added up. Times in ns, host. */
+struct store_window {
+	uint64_t least, most; /* dispatches in each; most 0: no bound */
+	const char *ended_by; /* the program's call, "full", "exit"... */
+	bool replayed;        /* false: nothing in it was counted */
+	uint64_t n;           /* windows */
+	uint64_t dispatches, transfers;
+	uint64_t passes; /* counted executions, all windows together */
+	uint64_t span_ns, live_ns, save_ns, restore_ns, check_ns, program_ns, run_ns;
+	uint64_t reach_bytes, saved_bytes, restored_bytes, spared_bytes;
+};
+/* Dispatches that were not counted in the wanted way. */
+struct store_declined {
+	uint32_t kernel;  /* index into store_kernels, UINT32_MAX: any */
+	uint32_t instead; /* enum spool_instead */
+	const char *reason;
+	uint64_t n;
 };
 
 struct store_finding {
@@ -96,6 +117,12 @@ const struct store_kernel *store_kernels(const struct store *s, size_t *n_out);
 const struct store_run *store_runs(const struct store *s, size_t *n_out);
 /* Most important first; equal ones are counted. */
 const struct store_finding *store_findings(const struct store *s, size_t *n_out);
+/* By size of the window, then most frequent first. */
+const struct store_window *store_windows(const struct store *s, size_t *n_out);
+/* Most frequent first. */
+const struct store_declined *store_declined(const struct store *s, size_t *n_out);
+/* The program ran once and its passes within it (kernel, window, range, none). */
+bool store_is_in_place(const struct store *s);
 /* Samples of counter in pass with this status, over all spools. */
 uint64_t store_sample_count(const struct store *s, uint32_t pass, uint32_t counter,
 			    enum sample_status status);
@@ -126,7 +153,9 @@ struct store_row {
 	uint64_t queue, begin_ns, end_ns;
 	uint32_t registers, shared_bytes;
 	uint64_t enabled_ns, running_ns;
-	bool complete; /* every value of the pass is SAMPLE_OK */
+	uint32_t attempt; /* n-th execution of the pass for it (--repeat), from 1 */
+	uint32_t flags;   /* enum spool_dispatch_flag */
+	bool complete;    /* every value of the pass is SAMPLE_OK */
 	/* Parallel to the counters of the plan's pass; the sum over instances. */
 	const struct store_value *values;
 	size_t n_values;

@@ -3,10 +3,15 @@
  */
 #include "store/internal.h"
 
+#include <stdio.h>
 #include <string.h>
 
-#define REASONS_SHOWN  4
-#define FINDINGS_SHOWN 4
+/* So many lines of each kind, that all of it is at most 15. A run in place has more to tell. */
+#define REASONS_SHOWN           4
+#define REASONS_SHOWN_IN_PLACE  2
+#define FINDINGS_SHOWN          4
+#define FINDINGS_SHOWN_IN_PLACE 2
+#define DECLINED_SHOWN          2
 
 static bool is_collected(const struct store *s, uint32_t counter)
 {
@@ -28,7 +33,8 @@ static bool metric_is_collected(const struct store *s, const struct plan_metric 
 	return true;
 }
 
-static void add_coverage(const struct store *s, struct str *out)
+static void add_coverage(const struct store *s, uint64_t kernels, uint64_t dispatches,
+			 struct str *out)
 {
 	uint32_t passes = 0, counters = 0, metrics = 0;
 
@@ -38,8 +44,12 @@ static void add_coverage(const struct store *s, struct str *out)
 		counters += is_collected(s, i);
 	for (uint32_t i = 0; i < s->plan.n_metrics; i++)
 		metrics += metric_is_collected(s, &s->plan.metrics[i]);
-	str_addf(out, "retally: %s: %u of %u passes, %u of %u counters",
-		 s->info.program ? s->info.program : s->dir, passes, s->plan.n_passes, counters,
+	str_addf(out, "retally: %s: ", s->info.program ? s->info.program : s->dir);
+	if (store_is_in_place(s))
+		str_addf(out, "%llu kernel%s, %llu dispatch%s, ", (unsigned long long)kernels,
+			 kernels == 1 ? "" : "s", (unsigned long long)dispatches,
+			 dispatches == 1 ? "" : "es");
+	str_addf(out, "%u of %u passes, %u of %u counters", passes, s->plan.n_passes, counters,
 		 s->plan.n_counters);
 	if (s->plan.n_metrics)
 		str_addf(out, ", %u of %u metrics", metrics, s->plan.n_metrics);
@@ -55,6 +65,8 @@ static void add_missing(const struct store *s, struct str *out)
 		uint32_t n;
 	} line[REASONS_SHOWN] = {0};
 	uint32_t n_lines = 0, more = 0;
+	uint32_t most = store_is_in_place(s) ? REASONS_SHOWN_IN_PLACE : REASONS_SHOWN;
+	uint32_t most_dropped = store_is_in_place(s) ? 1 : 2;
 
 	for (uint32_t c = 0; c < s->plan.n_counters; c++) {
 		struct str why = STR_INIT;
@@ -68,7 +80,7 @@ static void add_missing(const struct store *s, struct str *out)
 		text = str_take(&why);
 		while (text && i < n_lines && strcmp(line[i].why, text) != 0)
 			i++;
-		if (!text || i == REASONS_SHOWN) {
+		if (!text || i == most) {
 			more++;
 			free(text);
 			continue;
@@ -93,11 +105,12 @@ static void add_missing(const struct store *s, struct str *out)
 	}
 	if (more)
 		str_addf(out, "  not collected: %u more counters, see the report\n", more);
-	for (uint32_t i = 0; i < s->plan.n_dropped && i < 2; i++)
+	for (uint32_t i = 0; i < s->plan.n_dropped && i < most_dropped; i++)
 		str_addf(out, "  not planned: %s: %s\n", s->plan.dropped[i].name,
 			 s->plan.dropped[i].reason);
-	if (s->plan.n_dropped > 2)
-		str_addf(out, "  not planned: %u more, see the report\n", s->plan.n_dropped - 2);
+	if (s->plan.n_dropped > most_dropped)
+		str_addf(out, "  not planned: %u more, see the report\n",
+			 s->plan.n_dropped - most_dropped);
 }
 
 static void add_seconds(struct str *out, uint64_t ns)
@@ -108,6 +121,16 @@ static void add_seconds(struct str *out, uint64_t ns)
 		str_addf(out, "%.1f ms", (double)ns / 1e6);
 	else
 		str_addf(out, "%.2f s", (double)ns / 1e9);
+}
+
+/* Made when the first row came. */
+static bool has_table(const struct store *s, uint32_t pass)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "pass_%u", pass);
+	return sqlite3_table_column_metadata(s->db, NULL, name, NULL, NULL, NULL, NULL, NULL,
+					     NULL) == SQLITE_OK;
 }
 
 static void add_cost(const struct store *s, struct str *out)
@@ -136,17 +159,165 @@ static void add_cost(const struct store *s, struct str *out)
 	str_add(out, "\n");
 }
 
+/* ---- runs in place ---- */
+
+/* Different dispatches and ranges, each once whatever the number of its passes. */
+static int count_dispatches(struct store *s, uint64_t *kernels_out, uint64_t *dispatches_out,
+			    struct error *err)
+{
+	struct str sql = STR_INIT;
+	sqlite3_stmt *q = NULL;
+	uint32_t n = 0;
+	int rc;
+
+	*kernels_out = *dispatches_out = 0;
+	str_add(&sql, "SELECT count(DISTINCT kernel), count(*) FROM (");
+	/* SQLite takes 500 parts; a dispatch that was counted has been in one of the first. */
+	for (uint32_t k = 1; k <= s->plan.n_passes && n < 400; k++) {
+		if (!s->pass_has_run[k] || !has_table(s, k))
+			continue;
+		str_addf(&sql,
+			 "%sSELECT r.spool, p.kernel, p.dispatch FROM pass_%u p JOIN run r"
+			 " USING(run) WHERE p.unit <> %d",
+			 n++ ? " UNION " : "", k, (int)SPOOL_UNIT_PROCESS);
+	}
+	str_add(&sql, ")");
+	if (!n) {
+		str_release(&sql);
+		return 0;
+	}
+	rc = str_is_failed(&sql) ? error_set(err, RC_NO_MEMORY, "out of memory")
+				 : sql_prepare(s->db, str_text(&sql), &q, err);
+	if (!rc && (rc = sql_step(q, err)) > 0) {
+		*kernels_out = sql_column_u64(q, 0);
+		*dispatches_out = sql_column_u64(q, 1);
+		rc = 0;
+	}
+	sqlite3_finalize(q);
+	str_release(&sql);
+	return rc;
+}
+
+/* Why there may be nothing at all. A process in which a device came up has a file of its own, next
+ * to that of the command. */
+static void add_nothing_seen(const struct store *s, struct str *out)
+{
+	size_t from_inside = 0;
+
+	vec_for_each (&s->runs, r)
+		from_inside += !r->pass;
+	if (s->declined.n)
+		return;
+	if (from_inside < 2)
+		str_add(out, "  no kernel was seen: no device was opened where retally could see "
+			     "it (no OpenCL or marked region in the program, or it is linked "
+			     "statically or clears its environment)\n");
+	else
+		str_add(out, "  no kernel was seen: a device was opened, but no kernel that the "
+			     "filters take was launched on it\n");
+}
+
+static void add_declined(const struct store *s, struct str *out)
+{
+	static const char *const instead[] = {"not counted", "counted live, one pass each",
+					      "replayed alone"};
+	uint64_t more = 0;
+
+	for (size_t i = 0; i < s->declined.n; i++) {
+		const struct store_declined *d = &s->declined.items[i];
+
+		if (i >= DECLINED_SHOWN) {
+			more += d->n;
+			continue;
+		}
+		str_addf(out, "  declined: %llu dispatch%s", (unsigned long long)d->n,
+			 d->n == 1 ? "" : "es");
+		if (d->kernel < s->kernels.n)
+			str_addf(out, " of %.60s", s->kernels.items[d->kernel].name);
+		str_addf(out, ": %s (%s)\n", d->reason, d->instead < 3 ? instead[d->instead] : "?");
+	}
+	if (more)
+		str_addf(out, "  declined: %llu more, see the report\n", (unsigned long long)more);
+}
+
+static void add_bytes(struct str *out, uint64_t bytes)
+{
+	static const char *const units[] = {"bytes", "kB", "MB", "GB", "TB"};
+	double v = (double)bytes;
+	int i = 0;
+
+	for (; v >= 1000 && i < 4; i++)
+		v /= 1000;
+	str_addf(out, i ? "%.1f %s" : "%.0f %s", v, units[i]);
+}
+
+static void add_cost_in_place(const struct store *s, struct str *out)
+{
+	uint64_t n = 0, live = 0, span = 0, program = 0, run = 0, memory = 0, whole = 0;
+	uint64_t saved = 0, restored = 0, spared = 0;
+
+	vec_for_each (&s->windows, w) {
+		n += w->n;
+		live += w->live_ns;
+		span += w->span_ns;
+		program += w->program_ns;
+		run += w->run_ns;
+		memory += w->save_ns + w->restore_ns + w->check_ns;
+		saved += w->saved_bytes;
+		restored += w->restored_bytes;
+		spared += w->spared_bytes;
+	}
+	vec_for_each (&s->runs, r)
+		if (!r->pass && r->ended && r->wall_ns > whole)
+			whole = r->wall_ns;
+	if (whole) {
+		str_add(out, "  cost: ");
+		add_seconds(out, whole);
+		str_add(out, n ? " in all; " : " in all\n");
+	} else if (n) {
+		str_add(out, "  cost: ");
+	}
+	if (!n)
+		return;
+	str_addf(out, "%llu window%s: ", (unsigned long long)n, n == 1 ? "" : "s");
+	add_seconds(out, live);
+	str_add(out, " live, ");
+	add_seconds(out, span);
+	str_add(out, " with replays (counters ");
+	add_seconds(out, program);
+	str_add(out, ", dispatches ");
+	add_seconds(out, run);
+	str_add(out, ", memory ");
+	add_seconds(out, memory);
+	str_add(out, ")\n  memory: saved ");
+	add_bytes(out, saved);
+	str_add(out, ", restored ");
+	add_bytes(out, restored);
+	str_add(out, ", spared ");
+	add_bytes(out, spared);
+	str_add(out, "\n");
+}
+
 int store_summary(struct store *s, struct str *out, struct error *err)
 {
-	size_t shown = 0;
+	bool in_place = store_is_in_place(s);
+	size_t shown = 0, most = in_place ? FINDINGS_SHOWN_IN_PLACE : FINDINGS_SHOWN;
+	uint64_t kernels = 0, dispatches = 0;
 	uint32_t next = 0;
+	int rc = in_place ? count_dispatches(s, &kernels, &dispatches, err) : 0;
 
-	add_coverage(s, out);
-	add_missing(s, out);
+	if (rc)
+		return rc;
+	add_coverage(s, kernels, dispatches, out);
+	if (in_place && !dispatches)
+		add_nothing_seen(s, out);
+	else
+		add_missing(s, out);
+	add_declined(s, out);
 	vec_for_each (&s->findings, f) {
-		if (shown++ == FINDINGS_SHOWN) {
+		if (shown++ == most) {
 			str_addf(out, "  %zu more findings, see the report\n",
-				 s->findings.n - FINDINGS_SHOWN);
+				 s->findings.n - most);
 			break;
 		}
 		if (f->pass)
@@ -154,9 +325,12 @@ int store_summary(struct store *s, struct str *out, struct error *err)
 		else
 			str_addf(out, "  %s\n", f->text);
 	}
-	add_cost(s, out);
+	if (in_place)
+		add_cost_in_place(s, out);
+	else
+		add_cost(s, out);
 	for (uint32_t k = s->plan.n_passes; k; k--) {
-		if (!s->pass_has_run[k])
+		if (!s->pass_has_run[k] && (!in_place || dispatches))
 			next = k;
 	}
 	str_add(out, "  next: ");

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIXED_COLUMNS 20 /* of pass_K, before the counters (schema.c) */
+#define FIXED_COLUMNS 22 /* of pass_K, before the counters (schema.c) */
 
 int window_init(struct window *w, sqlite3 *db, const struct plan *plan, struct error *err)
 {
@@ -113,6 +113,9 @@ static void bind_dispatch(sqlite3_stmt *s, const struct window_slot *slot)
 	sqlite3_bind_int64(s, 17, d->shared_bytes);
 	sql_bind_u64(s, 18, slot->enabled_ns);
 	sql_bind_u64(s, 19, slot->running_ns);
+	/* Of the execution when the writer does not tell dispatches apart. */
+	sqlite3_bind_int64(s, 20, d->attempt ? d->attempt : slot->attempt);
+	sqlite3_bind_int64(s, 21, d->flags);
 }
 
 /* A counter without a sample, or with a bad one, is NULL; the reason of a sum over instances goes
@@ -156,8 +159,8 @@ static int flush_one(struct window *w, struct error *err)
 	return rc;
 }
 
-int window_add(struct window *w, const struct spool_dispatch *d, int64_t run, int64_t kernel,
-	       struct error *err)
+int window_add(struct window *w, const struct spool_dispatch *d, int64_t run, uint32_t attempt,
+	       int64_t kernel, struct error *err)
 {
 	uint32_t pass = d->pass;
 	size_t at;
@@ -170,8 +173,11 @@ int window_add(struct window *w, const struct spool_dispatch *d, int64_t run, in
 	if (rc)
 		return rc;
 	at = (size_t)(w->end % w->n_slots);
-	w->slots[at] = (struct window_slot){
-		.d = *d, .row = w->next_row[pass]++, .run = run, .kernel = kernel};
+	w->slots[at] = (struct window_slot){.d = *d,
+					    .row = w->next_row[pass]++,
+					    .run = run,
+					    .kernel = kernel,
+					    .attempt = attempt};
 	memset(&w->values[at * w->n_values], 0, w->n_values * sizeof(*w->values));
 	if (!w->first_row[pass])
 		w->first_row[pass] = w->slots[at].row;

@@ -25,7 +25,8 @@ struct window_slot {
 	struct spool_dispatch d;
 	int64_t row, run, kernel;
 	uint64_t enabled_ns, running_ns;
-	uint32_t extra; /* rows in sample_extra */
+	uint32_t extra;   /* rows in sample_extra */
+	uint32_t attempt; /* of the execution */
 	bool sampled;
 };
 struct window {
@@ -44,8 +45,8 @@ struct window {
 
 int window_init(struct window *w, sqlite3 *db, const struct plan *plan, struct error *err);
 /* Adds a dispatch, which takes the next row of its pass (at most the plan's passes). */
-int window_add(struct window *w, const struct spool_dispatch *d, int64_t run, int64_t kernel,
-	       struct error *err);
+int window_add(struct window *w, const struct spool_dispatch *d, int64_t run, uint32_t attempt,
+	       int64_t kernel, struct error *err);
 /* The waiting slot, or NULL: unknown, or gone already. */
 struct window_slot *window_find(struct window *w, uint32_t pass, uint64_t dispatch);
 /* Its value of the counter at a position within the pass. */

@@ -234,6 +234,42 @@ void add_note(struct spool_writer *w, uint32_t pass, enum spool_note_kind kind, 
 	assert_int_equal(spool_append(w, SPOOL_NOTE, &n, sizeof(n), text, strlen(text), NULL), 0);
 }
 
+void add_replayed(struct spool_writer *w, uint32_t pass, uint64_t dispatch, uint32_t kernel,
+		  uint32_t unit, uint32_t attempt, uint32_t flags)
+{
+	struct spool_dispatch d = {.dispatch = dispatch,
+				   .kernel = kernel,
+				   .unit = unit,
+				   .pass = pass,
+				   .grid = {64, 2, 1},
+				   .block = {256, 1, 1},
+				   .queue = 7,
+				   .begin_ns = 1000000 * (dispatch + 1),
+				   .end_ns = 1000000 * (dispatch + 1) + 10000 + 100 * pass,
+				   .registers = 32,
+				   .shared_bytes = 4096,
+				   .attempt = attempt,
+				   .flags = flags};
+
+	assert_int_equal(spool_append(w, SPOOL_DISPATCH, &d, sizeof(d), NULL, 0, NULL), 0);
+}
+
+void add_window(struct spool_writer *w, const struct spool_window *window, const char *ended_by)
+{
+	assert_int_equal(spool_append(w, SPOOL_WINDOW, window, sizeof(*window), ended_by,
+				      strlen(ended_by), NULL),
+			 0);
+}
+
+void add_decline(struct spool_writer *w, uint32_t kernel, uint64_t count,
+		 enum spool_instead instead, const char *reason)
+{
+	struct spool_decline d = {.count = count, .kernel = kernel, .instead = instead};
+
+	assert_int_equal(
+		spool_append(w, SPOOL_DECLINE, &d, sizeof(d), reason, strlen(reason), NULL), 0);
+}
+
 void finish(struct spool_writer *w)
 {
 	assert_int_equal(spool_close(w, NULL), 0);

@@ -51,6 +51,12 @@ void add_dispatch(struct spool_writer *w, uint32_t pass, uint64_t dispatch, uint
 void add_samples(struct spool_writer *w, uint32_t pass, uint64_t dispatch,
 		 const struct spool_sample *samples, uint32_t n);
 void add_note(struct spool_writer *w, uint32_t pass, enum spool_note_kind kind, const char *text);
+/* A dispatch of 10 us with everything in it; attempt and flags as given. */
+void add_replayed(struct spool_writer *w, uint32_t pass, uint64_t dispatch, uint32_t kernel,
+		  uint32_t unit, uint32_t attempt, uint32_t flags);
+void add_window(struct spool_writer *w, const struct spool_window *window, const char *ended_by);
+void add_decline(struct spool_writer *w, uint32_t kernel, uint64_t count,
+		 enum spool_instead instead, const char *reason);
 void finish(struct spool_writer *w);
 /* One execution of a pass of small_plan as a process: begin, dispatch, samples, end. Counter c of
  * pass p counts base + 10 c + p; cycles counts 1000 + base. */

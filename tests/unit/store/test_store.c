@@ -279,7 +279,7 @@ static void test_records_that_lie(void **state)
 	run_dir_init(&d, small_plan());
 	run_dir_spool(&d, &w, "bad", -1);
 	add_begin(&w, 9, 3);
-	add_end(&w, 0, 0, 0, 0);
+	add_end(&w, 7, 0, 0, 0);
 	add_begin(&w, 1, 7);
 	add_end(&w, 2, 0, 0, 0);
 	add_kernel(&w, 1, "a");

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One row for each kernel or range: how many dispatches there were, how often they were counted,
+ * how long one takes, and what is to be known before its values are trusted.
+ */
+#include "report/parts.h"
+
+#include <string.h>
+
+static const struct table_column columns[] = {
+	{"kernel", NULL, NULL, TABLE_STRING, 0},
+	{"scope", NULL, NULL, TABLE_STRING, TABLE_ONLY_DATA},
+	{"dispatches", NULL, NULL, TABLE_NUMBER, 0},
+	{"counted", NULL, NULL, TABLE_NUMBER, 0},
+	{"passes", NULL, NULL, TABLE_STRING, 0},
+	{"mean_ns", "mean time", "ns", TABLE_NUMBER, 0},
+	{"min_ns", "min", "ns", TABLE_NUMBER, 0},
+	{"max_ns", "max", "ns", TABLE_NUMBER, 0},
+	{"share", NULL, NULL, TABLE_NUMBER, TABLE_ONLY_DATA},
+	{"share_text", "share", NULL, TABLE_STRING, TABLE_ONLY_TEXT | TABLE_RIGHT},
+	{"varying", NULL, NULL, TABLE_NUMBER, TABLE_ONLY_DATA},
+	{"declined", NULL, NULL, TABLE_NUMBER, TABLE_ONLY_DATA},
+	{"note", NULL, NULL, TABLE_STRING, TABLE_ONLY_TEXT | TABLE_HIDE_EMPTY},
+};
+
+static bool is_kernel(const struct value_group *g)
+{
+	return g->unit != SPOOL_UNIT_PROCESS;
+}
+
+bool kernels_has_rows(const struct values *v)
+{
+	const struct value_group *groups;
+	size_t n;
+
+	groups = values_groups(v, &n);
+	for (size_t i = 0; i < n; i++) {
+		if (is_kernel(&groups[i]))
+			return true;
+	}
+	return false;
+}
+
+static uint64_t declined_of(const struct store *s, uint32_t kernel)
+{
+	const struct store_declined *d;
+	uint64_t n_declined = 0;
+	size_t n;
+
+	d = store_declined(s, &n);
+	for (size_t i = 0; i < n; i++) {
+		if (d[i].kernel == kernel)
+			n_declined += d[i].n;
+	}
+	return n_declined;
+}
+
+static void add_ns(struct table *t, const struct value_group *g, uint64_t ns)
+{
+	if (g->mean_ns)
+		table_add_u64(t, ns);
+	else
+		table_add_none(t);
+}
+
+static void add_name(struct table *t, const char *name, bool is_text)
+{
+	size_t n = strlen(name);
+	char cut[48];
+
+	if (!is_text || n < 40) {
+		table_add_string(t, name);
+		return;
+	}
+	snprintf(cut, sizeof(cut), "%.24s..%s", name, name + n - 12);
+	table_add_string(t, cut);
+}
+
+/* total_ns: of all kernels, each dispatch once. */
+static void add_kernel(struct table *t, const struct store *s, const struct value_group *g,
+		       double total_ns, bool is_text)
+{
+	uint64_t declined = declined_of(s, g->kernel);
+	double share = total_ns > 0 ? (double)g->mean_ns * (double)g->dispatches / total_ns : 0;
+	struct str text = STR_INIT;
+
+	add_name(t, g->name, is_text);
+	table_add_string(t, unit_name(g->unit));
+	table_add_u64(t, g->dispatches);
+	table_add_u64(t, g->rows);
+	table_add_string(t, g->row_passes);
+	add_ns(t, g, g->mean_ns);
+	add_ns(t, g, g->min_ns);
+	add_ns(t, g, g->max_ns);
+	if (g->mean_ns) {
+		table_add_number(t, NUMBER_F64(share));
+		share_print(share, &text);
+	} else {
+		table_add_none(t);
+	}
+	table_add_string(t, str_text(&text));
+	table_add_u64(t, g->varying);
+	table_add_u64(t, declined);
+	str_clear(&text);
+	if (g->varying)
+		str_add(&text, "varying");
+	if (declined)
+		str_addf(&text, "%s%llu declined", g->varying ? ", " : "",
+			 (unsigned long long)declined);
+	table_add_string(t, str_text(&text));
+	table_end_row(t);
+	str_release(&text);
+}
+
+int kernels_table(struct store *s, const struct values *v, const struct report_options *o, FILE *f,
+		  struct json_writer *json, struct error *err)
+{
+	struct table_options to = {.format = o->format,
+				   .base_units = o->base_units,
+				   .out = f,
+				   .json = json,
+				   .indent = "  "};
+	bool is_text = o->format == TABLE_TEXT;
+	const struct value_group *groups;
+	struct table *t = NULL;
+	double total_ns = 0;
+	size_t n;
+	int rc;
+
+	groups = values_groups(v, &n);
+	for (size_t i = 0; i < n; i++) {
+		if (is_kernel(&groups[i]))
+			total_ns += (double)groups[i].mean_ns * (double)groups[i].dispatches;
+	}
+	if (is_text && fputs("\nkernels\n", f) < 0)
+		return error_set(err, RC_IO, "the report could not be written");
+	rc = table_begin(&t, columns, sizeof(columns) / sizeof(columns[0]), &to, err);
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < n; i++) {
+		if (is_kernel(&groups[i]))
+			add_kernel(t, s, &groups[i], total_ns, is_text);
+	}
+	return table_end(t, err);
+}
