@@ -61,6 +61,8 @@ struct replay_options {
 	bool random;
 	uint64_t seed, offset;
 	uint32_t only_pass; /* --pass K: 0 for all */
+	uint64_t chunk;     /* bytes in which memory is compared and put back, a multiple of 64; 0:
+			     * the engine chooses */
 };
 
 /* Where the engine puts what it measured. Called with the record lock held, one at a time, with
@@ -103,7 +105,13 @@ void replay_after(struct replay_device *d, const struct runtime_op *op, bool lau
 /* Ends the window of the device. why: the name of the program's call, static ("clFinish"); counted
  * for the report. Does nothing fast when there is no open window (no lock, one load). */
 void replay_boundary(struct replay_device *d, const char *why);
-/* The same for all devices, e.g. at exit. */
+/* The same where the thread must not wait for another one (a callback of the vendor's library): if
+ * somebody else has the device, its window is given up. */
+void replay_boundary_no_wait(struct replay_device *d, const char *why);
+/* REPLAY_MODE_RANGE: from here on dispatches belong to the range `name`; NULL: to none. Every piece
+ * of a range between two boundaries is one unit. Does nothing in the other modes. */
+void replay_range(struct replay_device *d, const char *name);
+/* replay_boundary for all devices, e.g. at exit. */
 void replay_boundary_all(struct replay *r, const char *why);
 
 /* Collection stops for good: a note with the reason, open windows are dropped, memory is whole.

@@ -32,6 +32,9 @@ enum runtime_capability {
 	RUNTIME_DEVICE_STORE = 1 << 1,
 	/* changed is cheaper than reading all of the memory, once track was called. */
 	RUNTIME_TRACKS_WRITES = 1 << 2,
+	/* launch repeats the waits between queues, too, that the operation had when it was recorded
+	 * (events). Without it the engine drains the device whenever the queue changes. */
+	RUNTIME_LAUNCH_KEEPS_ORDER = 1 << 3,
 };
 
 enum runtime_memory_flag {

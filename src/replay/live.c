@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Counting dispatches while the program runs them, one pass each: all of them with --replay none,
+ * and those that cannot be replayed. Counts are read when the device is idle anyway. A pass stays
+ * open meanwhile and takes whatever fits: in strict mode only what belongs into that pass,
+ * otherwise everything.
+ */
+#include "base/hash.h"
+#include "replay/engine.h"
+
+static uint32_t next_pass(const struct replay_device *d, const struct kernel *k)
+{
+	const struct replay_options *o = &d->replay->options;
+	uint64_t n = k->live_n, key[3] = {o->seed, k->hash, n};
+
+	n = o->random ? hash64(key, sizeof(key)) : o->offset + n;
+	return d->passes.items[n % d->passes.n];
+}
+
+static bool needs_drain(const struct replay_device *d)
+{
+	return (d->source->capabilities & SOURCE_NEEDS_DRAIN) != 0;
+}
+
+/* Whether the open pass can take the operation. */
+static bool has_place(const struct replay_device *d, const struct runtime_op *op, uint32_t pass,
+		      bool strict)
+{
+	const struct live *l = &d->live;
+
+	if (l->units.n >= REPLAY_LIVE_ROOM || (strict && l->pass != pass))
+		return false;
+	return (d->source->capabilities & SOURCE_OVERLAP) || !l->units.n ||
+	       l->units.items[l->units.n - 1].op.queue == op->queue;
+}
+
+/* The open pass is over before this operation; false: it cannot be waited for. */
+static bool make_way(struct replay_device *d, const struct runtime_op *op, const char **why_out)
+{
+	struct error err = {0};
+	int rc;
+
+	if ((op->flags & RUNTIME_OP_NO_WAIT_BEFORE) || d->outstanding || d->once) {
+		*why_out = "what was counted before it cannot be waited for";
+		return false;
+	}
+	rc = device_drain(d, 0, &err);
+	if (!rc) {
+		live_close(d);
+		return !d->dead;
+	}
+	if (!device_check_lost(d, rc, &err) && rc == RC_TIMEOUT) {
+		live_learn_stuck(d);
+		d->outstanding++;
+	}
+	live_drop(d, rc == RC_TIMEOUT ? "does not drain" : err.message);
+	*why_out = "the device does not drain before it";
+	return false;
+}
+
+static bool open_pass(struct replay_device *d, uint32_t pass, uint32_t room, const char **why_out)
+{
+	struct error err = {0};
+	int rc = d->source->pass_begin(d->source_device, pass, room, &err);
+
+	if (rc) {
+		*why_out = "the source could not begin a pass";
+		if (rc == RC_END)
+			device_kill(d, false, err.message);
+		return false;
+	}
+	d->live.open = true;
+	d->live.pass = pass;
+	return true;
+}
+
+bool live_begin(struct replay_device *d, const struct runtime_op *op, struct kernel *k,
+		uint64_t ordinal, bool strict, const char **why_out)
+{
+	struct live *l = &d->live;
+	uint32_t pass = next_pass(d, k);
+	struct source_unit unit = {.queue = op->queue, .queue_native = op->queue_native};
+	struct live_unit *u;
+	struct error err = {0};
+
+	if (needs_drain(d) &&
+	    (k->undrainable || d->outstanding || (op->flags & RUNTIME_OP_NO_WAIT_BEFORE))) {
+		*why_out = "the source counts only what can be waited for";
+		return false;
+	}
+	if (l->open && !has_place(d, op, pass, strict) && !make_way(d, op, why_out))
+		return false;
+	if (needs_drain(d) && device_drain(d, 0, NULL)) {
+		*why_out = "the device does not drain before it";
+		d->outstanding++;
+		return false;
+	}
+	if (!vec_reserve(&l->units, l->units.n + 1)) {
+		*why_out = "out of memory";
+		return false;
+	}
+	if (!l->open && !open_pass(d, pass, needs_drain(d) ? 1 : REPLAY_LIVE_ROOM, why_out))
+		return false;
+	unit.index = (uint32_t)l->units.n;
+	if (d->source->unit_begin(d->source_device, &unit, &err)) {
+		live_drop(d, err.message);
+		*why_out = "the source could not begin to count";
+		return false;
+	}
+	u = &l->units.items[l->units.n++];
+	*u = (struct live_unit){
+		.op = {.kernel = k,
+		       .ordinal = ordinal,
+		       .queue = op->queue,
+		       .queue_native = op->queue_native,
+		       .grid = {op->grid[0], op->grid[1], op->grid[2]},
+		       .block = {op->block[0], op->block[1], op->block[2]},
+		       .registers = op->registers,
+		       .shared_bytes = op->shared_bytes},
+	};
+	k->live_n++;
+	l->unit_open = true;
+	return true;
+}
+
+void live_after(struct replay_device *d, bool launched)
+{
+	struct live *l = &d->live;
+	struct live_unit *u = &l->units.items[l->units.n - 1];
+	struct source_unit unit = {.index = (uint32_t)(l->units.n - 1),
+				   .queue = u->op.queue,
+				   .queue_native = u->op.queue_native};
+	struct error err = {0};
+	int rc = 0;
+
+	l->unit_open = false;
+	u->failed = !launched;
+	if (needs_drain(d))
+		rc = device_drain(d, 0, &err);
+	if (!rc)
+		rc = d->source->unit_end(d->source_device, &unit, &err);
+	if (!rc) {
+		if (needs_drain(d))
+			live_close(d);
+		return;
+	}
+	if (rc == RC_TIMEOUT) {
+		u->op.kernel->undrainable = true;
+		d->outstanding++;
+	} else if (rc == RC_END) {
+		device_kill(d, d->lost, err.message);
+	}
+	live_drop(d, rc == RC_TIMEOUT ? "does not drain" : err.message);
+}
+
+/* Reads one unit and records it. */
+static int take_unit(struct replay_device *d, uint32_t index, struct error *err)
+{
+	struct live_unit *u = &d->live.units.items[index];
+	uint64_t enabled = 0, running = 0;
+	uint32_t n = 0;
+	int rc;
+
+	if (u->failed)
+		return 0;
+	if (!vec_reserve(&d->window.samples, d->room))
+		return error_set(err, RC_NO_MEMORY, "out of memory for samples");
+	rc = d->source->read(d->source_device, index, d->window.samples.items, d->room, &n,
+			     &enabled, &running, err);
+	if (!rc && n <= d->room)
+		record_live(d, &u->op, d->live.pass, d->window.samples.items, n, enabled, running);
+	return rc;
+}
+
+void live_close(struct replay_device *d)
+{
+	struct live *l = &d->live;
+	struct error err = {0};
+	uint32_t i = 0;
+	int rc;
+
+	if (!l->open)
+		return;
+	rc = d->source->pass_end(d->source_device, &err);
+	for (; i < l->units.n && !rc; i++)
+		rc = take_unit(d, i, &err);
+	if (rc) {
+		/* Those that were read are good. */
+		for (i = i ? i - 1 : 0; i < l->units.n; i++)
+			record_decline(d, l->units.items[i].op.kernel, err.message,
+				       SPOOL_INSTEAD_NOTHING, 1);
+		d->source->pass_abort(d->source_device);
+	}
+	if (rc == RC_END)
+		device_kill(d, false, err.message);
+	l->open = false;
+	vec_clear(&l->units);
+}
+
+void live_drop(struct replay_device *d, const char *why)
+{
+	struct live *l = &d->live;
+
+	if (!l->open)
+		return;
+	d->source->pass_abort(d->source_device);
+	vec_for_each (&l->units, u) {
+		if (!u->failed)
+			record_decline(d, u->op.kernel, why, SPOOL_INSTEAD_NOTHING, 1);
+	}
+	l->open = l->unit_open = false;
+	vec_clear(&l->units);
+}
+
+void live_learn_stuck(struct replay_device *d)
+{
+	vec_for_each (&d->live.units, u) {
+		u->op.kernel->undrainable = true;
+	}
+}

@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The life of a window: opened by a dispatch, filled while the program runs, ended before anything
+ * by which the host could see or change the device, then replayed or given up with a reason.
+ */
+#include "replay/engine.h"
+
+#include <stdio.h>
+
+static bool may_wait(const struct replay_device *d, const struct runtime_op *op)
+{
+	return !(op->flags & RUNTIME_OP_NO_WAIT_BEFORE) && !d->outstanding && !d->once;
+}
+
+/* Undrainable work may have ended meanwhile. */
+static void poll(struct replay_device *d, const struct runtime_op *op)
+{
+	if ((d->outstanding || d->once) && !(op->flags & RUNTIME_OP_NO_WAIT_BEFORE))
+		(void)device_drain(d, 1, NULL);
+}
+
+static bool wants_check(const struct replay_device *d, const struct runtime_op *op,
+			const struct kernel *k)
+{
+	enum replay_verify verify = d->replay->options.verify;
+
+	if (verify == REPLAY_VERIFY_NEVER || !k || (op->flags & RUNTIME_OP_REACH_EXACT) || k->wide)
+		return false;
+	return verify == REPLAY_VERIFY_ALWAYS || k->windows < REPLAY_ALWAYS ||
+	       d->windows % REPLAY_SAMPLE == 0;
+}
+
+/* ---- opening and filling ---- */
+
+static int open_window(struct replay_device *d, const struct runtime_op *op, struct kernel *k,
+		       struct error *err)
+{
+	struct window *w = &d->window;
+	bool check = wants_check(d, op, k) && may_wait(d, op);
+	int rc = check ? device_drain(d, 0, err) : 0;
+
+	if (rc == RC_TIMEOUT) {
+		d->outstanding++; /* whatever it is: do not wait for it again and again */
+		return error_set(err, rc, "the device does not drain before it");
+	}
+	if (rc)
+		return rc;
+	w->open = true;
+	w->checking = w->varying = w->no_restore = false;
+	w->alone = k->suspect;
+	w->generation = ++d->generation;
+	w->intrusions = atomic_load(&d->intrusions);
+	w->account = (struct spool_window){.device = d->number, .begin_ns = replay_now()};
+	if (!check)
+		return 0;
+	reach_mark(d, op, k);
+	if (!device_busy(d))
+		return error_set(err, RC_BUSY, "another thread launched without waiting");
+	return verify_begin(d, err);
+}
+
+static void close_empty(struct replay_device *d)
+{
+	snapshot_forget(d, false);
+	d->window.open = false;
+}
+
+static const char *must_end_before(const struct replay_device *d, const struct runtime_op *op,
+				   const struct kernel *k)
+{
+	const struct window *w = &d->window;
+	uint32_t most = d->mode == REPLAY_MODE_KERNEL ? 1 : d->replay->options.window;
+
+	if (d->mode == REPLAY_MODE_RANGE)
+		return NULL;
+	if (!k)
+		return d->mode == REPLAY_MODE_KERNEL || w->alone ? "next operation" : NULL;
+	if (w->account.dispatches >= most)
+		return most == 1 ? "next operation" : "full";
+	if (w->alone || k->suspect)
+		return "a kernel that is watched";
+	if (!w->checking && wants_check(d, op, k) && k->mark != w->generation)
+		return "a kernel whose reach is checked";
+	return NULL;
+}
+
+static int push(struct replay_device *d, const struct runtime_op *op, struct kernel *k,
+		uint64_t ordinal, struct error *err)
+{
+	struct window *w = &d->window;
+	struct window_op *at;
+
+	if (!vec_reserve(&w->ops, w->ops.n + 1))
+		return error_set(err, RC_NO_MEMORY, "out of memory for a window");
+	at = &w->ops.items[w->ops.n++];
+	*at = (struct window_op){.recorded = op->recorded,
+				 .kernel = k,
+				 .ordinal = ordinal,
+				 .queue = op->queue,
+				 .queue_native = op->queue_native,
+				 .grid = {op->grid[0], op->grid[1], op->grid[2]},
+				 .block = {op->block[0], op->block[1], op->block[2]},
+				 .registers = op->registers,
+				 .shared_bytes = op->shared_bytes};
+	if (k) {
+		w->account.dispatches++;
+		k->mark = w->generation;
+	} else {
+		w->account.transfers++;
+	}
+	return 0;
+}
+
+/* Saves what the operation can write and is not saved yet. */
+static int save(struct replay_device *d, const struct runtime_op *op, struct kernel *k,
+		struct error *err)
+{
+	bool ordered = (d->runtime->capabilities & RUNTIME_ORDERED_SAVE) != 0;
+	int rc = 0;
+
+	if (reach_is_saved(d, op, k)) {
+		reach_mark(d, op, k);
+		return 0;
+	}
+	if (!ordered && !may_wait(d, op))
+		return error_set(err, RC_BUSY,
+				 "it may wait for the program, and what it writes "
+				 "can only be saved on an idle device");
+	if (!ordered)
+		rc = device_drain(d, 0, err);
+	if (rc)
+		return rc;
+	reach_mark(d, op, k);
+	if (!device_busy(d))
+		return error_set(err, RC_BUSY, "another thread launched without waiting");
+	return reach_save(d, op, k, err);
+}
+
+static void learn_stuck(struct replay_device *d);
+
+static int take(struct replay_device *d, const struct runtime_op *op, struct kernel *k,
+		uint64_t ordinal, struct error *err)
+{
+	bool opened = !d->window.open;
+	int rc = opened ? open_window(d, op, k, err) : 0;
+
+	rc = rc ? rc : save(d, op, k, err);
+	rc = rc ? rc : push(d, op, k, ordinal, err);
+	if (rc == RC_TIMEOUT && !opened) {
+		learn_stuck(d);
+		window_drop(d, "does not drain", true);
+		d->outstanding++;
+		return error_set(err, rc, "the device does not drain before it");
+	}
+	if (rc && !d->window.ops.n && d->window.open)
+		close_empty(d);
+	return rc;
+}
+
+int window_take(struct replay_device *d, const struct runtime_op *op, struct kernel *k,
+		uint64_t ordinal, struct error *err)
+{
+	struct window *w = &d->window;
+	const char *why;
+	int rc = reach_check(d, op, k, err);
+
+	if (rc)
+		return rc;
+	poll(d, op);
+	if (d->outstanding && k)
+		return error_set(err, RC_BUSY, "runs beside a kernel that does not drain");
+	why = w->open ? must_end_before(d, op, k) : NULL;
+	if (why && may_wait(d, op))
+		window_end(d, why);
+	if (!w->open && (!k || d->dead))
+		return error_set(err, RC_NOT_FOUND, "%s", d->dead ? d->dead : "no window");
+	rc = take(d, op, k, ordinal, err);
+	if ((rc == RC_NO_SPACE || rc == RC_NO_MEMORY) && w->open && w->ops.n && may_wait(d, op)) {
+		window_end(d, "no room to save more");
+		if (!k || d->dead)
+			return error_set(err, RC_NOT_FOUND, "%s", d->dead ? d->dead : "no window");
+		rc = take(d, op, k, ordinal, err);
+	}
+	return device_check_lost(d, rc, err) ? RC_END : rc;
+}
+
+void window_stand_aside(struct replay_device *d, const struct runtime_op *op,
+			const struct kernel *k)
+{
+	if (!d->window.open || !reach_touches_window(d, op, k))
+		return;
+	if (may_wait(d, op))
+		window_end(d, "an operation outside the window");
+	else
+		window_drop(d, "an operation that was not recorded touched its memory", true);
+}
+
+void window_untake(struct replay_device *d)
+{
+	struct window *w = &d->window;
+	struct window_op *op;
+
+	if (!w->open || !w->ops.n)
+		return;
+	op = &w->ops.items[--w->ops.n];
+	d->runtime->op_release(d->runtime_device, op->recorded);
+	if (op->kernel)
+		w->account.dispatches--;
+	else
+		w->account.transfers--;
+	/* An ordered save may be under way. */
+	if (!w->account.dispatches)
+		window_drop(d, NULL, true);
+}
+
+/* ---- the end ---- */
+
+static void release_ops(struct replay_device *d, bool parked)
+{
+	vec_for_each (&d->window.ops, op) {
+		if (parked)
+			device_park_op(d, op->recorded);
+		else
+			d->runtime->op_release(d->runtime_device, op->recorded);
+	}
+	vec_clear(&d->window.ops);
+}
+
+static void finish(struct replay_device *d, bool parked)
+{
+	release_ops(d, parked);
+	snapshot_forget(d, parked);
+	d->window.open = false;
+	d->windows++;
+	device_settle_phase(d);
+}
+
+void window_drop(struct replay_device *d, const char *why, bool parked)
+{
+	struct window *w = &d->window;
+
+	if (!w->open)
+		return;
+	w->account.passes = 0;
+	w->account.end_ns = replay_now();
+	if (why && w->account.dispatches) {
+		vec_for_each (&w->ops, op) {
+			if (op->kernel)
+				record_decline(d, op->kernel, why, SPOOL_INSTEAD_NOTHING, 1);
+		}
+		record_window(d, false, why);
+	}
+	finish(d, parked);
+}
+
+/* One of the window's kernels does not end by itself: known when there is one, else each is tried
+ * alone when it comes again. */
+static void learn_stuck(struct replay_device *d)
+{
+	struct window *w = &d->window;
+	struct kernel *first = NULL;
+	bool several = false;
+
+	vec_for_each (&w->ops, op) {
+		if (!op->kernel)
+			continue;
+		first = first ? first : op->kernel;
+		several |= op->kernel != first;
+	}
+	vec_for_each (&w->ops, op) {
+		if (!op->kernel)
+			continue;
+		op->kernel->suspect = several;
+		op->kernel->undrainable |= !several;
+	}
+}
+
+/* Gives the window up because something failed; after a few times its kernels are left alone. */
+static void fail(struct replay_device *d, const char *why)
+{
+	char reason[REPLAY_REASON_MAX];
+	const char *kept;
+
+	snprintf(reason, sizeof(reason), "%.190s", why);
+	vec_for_each (&d->window.ops, op) {
+		struct kernel *k = op->kernel;
+
+		/* once a window, not once a dispatch */
+		if (!k || k->mark != d->window.generation)
+			continue;
+		k->mark = 0;
+		if (++k->troubles < REPLAY_TROUBLES || k->given_up)
+			continue;
+		kept = record_decline(d, k, reason, SPOOL_INSTEAD_NOTHING, 0);
+		k->given_up = kept ? kept : "replaying it failed again and again";
+	}
+	window_drop(d, reason, d->lost);
+}
+
+static void widen(struct replay_device *d)
+{
+	vec_for_each (&d->window.ops, op)
+		if (op->kernel) {
+			op->kernel->wide = true;
+		}
+}
+
+static void note_live_times(struct replay_device *d)
+{
+	if (!d->runtime->times)
+		return;
+	vec_for_each (&d->window.ops, op) {
+		if (d->runtime->times(d->runtime_device, op->recorded, &op->live_begin_ns,
+				      &op->live_end_ns, NULL))
+			op->live_begin_ns = op->live_end_ns = 0;
+	}
+}
+
+static void succeed(struct replay_device *d, const char *why)
+{
+	struct window *w = &d->window;
+
+	w->account.end_ns = replay_now();
+	vec_for_each (&w->ops, op) {
+		struct kernel *k = op->kernel;
+
+		if (!k || k->mark != w->generation)
+			continue;
+		k->mark = 0;
+		k->suspect = false;
+		k->troubles = 0;
+		d->sums.kernels += !k->windows;
+		k->windows++;
+	}
+	record_window(d, true, why);
+	d->sums.windows++;
+	d->sums.dispatches += w->account.dispatches;
+	d->sums.executions += w->account.passes;
+	d->sums.live_ns += w->account.live_ns;
+	d->sums.run_ns += w->account.run_ns;
+	d->sums.program_ns += w->account.program_ns;
+	d->sums.memory_ns += w->account.save_ns + w->account.restore_ns + w->account.check_ns;
+	d->sums.window_bytes += w->account.reach_bytes;
+	finish(d, false);
+}
+
+static void choose_mode(struct replay_device *d)
+{
+	static const enum replay_mode modes[] = {[COST_KERNEL] = REPLAY_MODE_KERNEL,
+						 [COST_WINDOW] = REPLAY_MODE_WINDOW,
+						 [COST_NONE] = REPLAY_MODE_NONE};
+	char why[256];
+	enum cost_choice choice;
+
+	if (d->decided)
+		return;
+	choice = cost_choose(&d->sums, (uint32_t)d->passes.n, why, sizeof(why));
+	if (choice == COST_WAIT)
+		return;
+	d->mode = modes[choice];
+	d->decided = true;
+	record_note(d->replay, SPOOL_NOTE_FINDING, why);
+}
+
+/* The device is drained and ours. */
+static void replay(struct replay_device *d, const char *why)
+{
+	struct error err = {0};
+	int rc = verify_end(d, &err);
+
+	if (rc == 1) {
+		widen(d);
+		fail(d, "wrote outside its reach");
+		return;
+	}
+	note_live_times(d);
+	rc = rc ? rc : snapshot_end(d, &err);
+	rc = rc ? rc : passes_run(d, &err);
+	if (!rc) {
+		succeed(d, why);
+		choose_mode(d);
+		return;
+	}
+	if (rc == RC_TIMEOUT)
+		learn_stuck(d);
+	if (rc == RC_END)
+		device_kill(d, !d->source_gone, err.message);
+	fail(d, rc == RC_TIMEOUT ? "does not drain when it is replayed" : err.message);
+}
+
+void window_end(struct replay_device *d, const char *why)
+{
+	struct window *w = &d->window;
+	struct error err = {0};
+	int rc;
+
+	if (!w->open)
+		return;
+	if (d->dead || atomic_load(&d->replay->disabled)) {
+		window_drop(d, d->dead ? d->dead : "collection was stopped", true);
+		return;
+	}
+	rc = device_drain(d, 0, &err);
+	w->account.live_ns = replay_now() - w->account.begin_ns;
+	if (rc == RC_TIMEOUT) {
+		learn_stuck(d);
+		window_drop(d, "does not drain", true);
+		d->outstanding++;
+		return;
+	}
+	if (rc) {
+		device_check_lost(d, rc, &err);
+		window_drop(d, err.message, true);
+		return;
+	}
+	live_close(d);
+	if (!w->account.dispatches) {
+		window_drop(d, NULL, false);
+		return;
+	}
+	if (!device_busy(d))
+		window_drop(d, "another thread launched work that could not wait", false);
+	else
+		replay(d, why);
+}

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Windows: whatever the mode and the number of passes, the program's memory ends as without the
+ * engine, every pass starts from the same memory, and every dispatch has all its passes.
+ */
+#include "../test.h"
+#include "fake.h"
+
+#define W(n, ...)                                \
+	{                                        \
+		.kernel = &fake_##n, __VA_ARGS__ \
+	}
+
+/* A program with everything that is not idempotent; returns the hash of its memory. */
+static uint64_t program(struct fake *f)
+{
+	int a = fake_alloc(f, 300000, 0, NULL), b = fake_alloc(f, 300000, 0, NULL);
+	int list = fake_alloc(f, 64, 0, NULL), flag = fake_alloc(f, 8, 0, NULL);
+	int sum = fake_alloc(f, 8, 0, NULL);
+	uint64_t h;
+
+	f->buffers[list].bytes[0] = 0;
+	f->buffers[flag].bytes[0] = 0;
+	for (int i = 0; i < 6; i++) {
+		fake_launch(f, &(struct fake_launch)W(add, .n_args = 1, .args = {a}, .value = 3));
+		fake_launch(f, &(struct fake_launch)W(append, .n_args = 1, .args = {list},
+						      .value = (uint64_t)i));
+		fake_launch(f, &(struct fake_launch){.n_args = 2, .args = {a, b}});
+		fake_launch(f, &(struct fake_launch)W(done, .n_args = 1, .args = {flag}));
+		fake_launch(f, &(struct fake_launch)W(dot, .n_args = 2, .args = {b, sum}));
+		fake_launch(f, &(struct fake_launch)W(sparse, .n_args = 1, .args = {b},
+						      .value = 200000));
+		fake_launch(f, &(struct fake_launch)W(fill, .n_args = 1, .args = {sum},
+						      .access = {RUNTIME_ONLY_WRITES},
+						      .value = (uint64_t)i));
+		if (i == 2)
+			assert_true(fake_sync(f, "finish"));
+	}
+	assert_true(fake_sync(f, "finish"));
+	h = fake_hash(f);
+	fake_free(f, b);
+	return h;
+}
+
+static uint64_t alone(uint64_t (*run)(struct fake *f))
+{
+	struct fake f;
+	uint64_t h;
+
+	fake_init(&f, 1);
+	h = run(&f);
+	fake_release(&f);
+	return h;
+}
+
+/* Starts of one window's passes: consecutive runs of `passes` entries. */
+static void starts_agree(const struct fake *f, uint32_t passes)
+{
+	assert_int_equal(f->starts.n % passes, 0);
+	for (size_t i = 0; i < f->starts.n; i++)
+		assert_int_equal(f->starts.items[i], f->starts.items[i / passes * passes]);
+}
+
+static void same_memory(void **state)
+{
+	static const uint32_t passes[] = {1, 3, 13};
+	static const enum replay_mode modes[] = {REPLAY_MODE_KERNEL, REPLAY_MODE_WINDOW,
+						 REPLAY_MODE_AUTO, REPLAY_MODE_NONE};
+	uint64_t want = alone(program);
+
+	(void)state;
+	for (size_t p = 0; p < 3; p++)
+		for (size_t m = 0; m < 4; m++)
+			for (uint32_t caps = 0; caps < 8; caps++) {
+				struct replay_options o = {.mode = modes[m],
+							   .window = caps & 1 ? 5 : 0};
+				struct fake f;
+
+				fake_init(&f, passes[p]);
+				f.runtime.capabilities =
+					caps & 2 ? RUNTIME_ORDERED_SAVE : RUNTIME_DEVICE_STORE;
+				f.source.capabilities =
+					caps & 4 ? SOURCE_NEEDS_DRAIN | SOURCE_WANTS_WARM_UP : 0;
+				fake_start(&f, &o);
+				assert_int_equal(program(&f), want);
+				fake_stop(&f);
+				if (modes[m] != REPLAY_MODE_NONE) {
+					starts_agree(&f, passes[p]);
+					fake_check_records(&f, passes[p], 1);
+					assert_int_equal(fake_counted(&f), 36);
+				}
+				assert_int_equal(f.declines.n, 0);
+				fake_release(&f);
+			}
+}
+
+/* Without restoring, the same program must end otherwise: else the test above proves nothing. */
+static void control(void **state)
+{
+	struct replay_options o = {.mode = REPLAY_MODE_WINDOW};
+	uint64_t want = alone(program);
+	struct fake f;
+
+	(void)state;
+	fake_init(&f, 3);
+	f.no_restore = true;
+	fake_start(&f, &o);
+	assert_int_not_equal(program(&f), want);
+	fake_stop(&f);
+	fake_release(&f);
+}
+
+static void repeats(void **state)
+{
+	struct replay_options o = {.mode = REPLAY_MODE_WINDOW, .repeat = 4};
+	struct fake f;
+	uint32_t last = 0;
+
+	(void)state;
+	fake_init(&f, 3);
+	fake_start(&f, &o);
+	assert_int_equal(program(&f), alone(program));
+	fake_stop(&f);
+	fake_check_records(&f, 3, 4);
+	/* All passes, then all again. */
+	for (size_t i = 0; i < f.records.n; i++) {
+		const struct spool_dispatch *d = &f.records.items[i].dispatch;
+
+		if (d->dispatch || !d->pass)
+			continue;
+		assert_int_equal(d->pass, last % 3 + 1);
+		assert_int_equal(d->attempt, last / 3 + 1);
+		last++;
+	}
+	assert_int_equal(last, 12);
+	fake_release(&f);
+}
+
+/* What is guaranteed or found to need no restore is not restored, instance by instance. */
+static void idempotent(void **state)
+{
+	struct replay_options o = {.mode = REPLAY_MODE_KERNEL};
+	struct fake f;
+	int a, flag;
+	uint64_t seen[4] = {0};
+
+	(void)state;
+	fake_init(&f, 3);
+	fake_start(&f, &o);
+	a = fake_alloc(&f, 100000, 0, NULL);
+	flag = fake_alloc(&f, 8, 0, NULL);
+	f.buffers[flag].bytes[0] = 0;
+	fake_launch(&f, &(struct fake_launch)W(nothing, .n_args = 1, .args = {a}));
+	fake_sync(&f, "finish");
+	fake_launch(&f, &(struct fake_launch)W(fill, .n_args = 1, .args = {a},
+					       .access = {RUNTIME_ONLY_WRITES}, .value = 9));
+	fake_sync(&f, "finish");
+	assert_int_equal(f.bytes_restored, 0);
+	/* The first `done` changes memory, the second does not. Run again from its own end the
+	 * first would do no work at all. */
+	for (int i = 0; i < 2; i++) {
+		fake_launch(&f, &(struct fake_launch)W(done, .n_args = 1, .args = {flag}));
+		fake_sync(&f, "finish");
+	}
+	assert_int_equal(f.bytes_restored, 3 * 8);
+	fake_stop(&f);
+	for (size_t i = 0; i < f.records.n; i++) {
+		const struct fake_record *r = &f.records.items[i];
+
+		if (!r->dispatch.pass)
+			continue;
+		seen[r->dispatch.dispatch]++;
+		assert_int_equal(!!(r->dispatch.flags & SPOOL_DISPATCH_NO_RESTORE),
+				 r->dispatch.dispatch != 2);
+		if (r->dispatch.dispatch >= 2)
+			assert_int_equal(r->work, r->dispatch.dispatch == 2 ? 1000 : 1);
+	}
+	assert_int_equal(seen[0] + seen[1] + seen[2] + seen[3], 12);
+	assert_int_equal(f.windows.items[0].spared_bytes, 3 * 100000);
+	fake_release(&f);
+}
+
+/* Cost goes with what is written, not with what can be reached. */
+static void write_set(void **state)
+{
+	struct replay_options o = {.mode = REPLAY_MODE_WINDOW, .chunk = 4096};
+	struct fake f;
+	int a;
+
+	(void)state;
+	fake_init(&f, 13);
+	fake_start(&f, &o);
+	a = fake_alloc(&f, 1 << 20, 0, NULL);
+	fake_launch(&f, &(struct fake_launch)W(sparse, .n_args = 1, .args = {a}, .value = 500000));
+	fake_launch(&f, &(struct fake_launch)W(sparse, .n_args = 1, .args = {a}, .value = 1));
+	fake_sync(&f, "finish");
+	fake_stop(&f);
+	assert_int_equal(f.bytes_restored, 13 * 2 * 4096);
+	assert_int_equal(f.windows.items[0].saved_bytes, (1 << 20) + 2 * 4096);
+	assert_int_equal(f.windows.items[0].restored_bytes, f.bytes_restored);
+	assert_int_equal(f.windows.items[0].reach_bytes, 1 << 20);
+	assert_string_equal(f.ends.items[0], "finish");
+	fake_release(&f);
+}
+
+/* No two runs end alike: said so, and the program keeps the memory of its own. */
+static void varying(void **state)
+{
+	struct replay_options o = {.mode = REPLAY_MODE_WINDOW, .chunk = 64};
+	struct fake f;
+	uint8_t own;
+	int a;
+
+	(void)state;
+	fake_init(&f, 5);
+	fake_start(&f, &o);
+	a = fake_alloc(&f, 4096, 0, NULL);
+	for (int i = 0; i < 4; i++) {
+		fake_launch(&f, &(struct fake_launch)W(varying, .n_args = 1, .args = {a}));
+		own = 0;
+		fake_sync(&f, "finish");
+		/* Pass 0 wrote the number after that of the last pass before: six a round. */
+		own = f.buffers[a].bytes[0];
+		assert_int_equal((own - 1) % 6, 0);
+		assert_int_equal(f.buffers[a].bytes[4095 - own % 64], own);
+	}
+	fake_stop(&f);
+	starts_agree(&f, 5);
+	for (size_t i = 0; i < f.records.n; i++)
+		if (f.records.items[i].dispatch.pass)
+			assert_true(f.records.items[i].dispatch.flags & SPOOL_DISPATCH_VARYING);
+	fake_release(&f);
+}
+
+/* A kernel that writes what its arguments do not name: pass 0 stands, then its reach is known. */
+static void outside_reach(void **state)
+{
+	struct replay_options o = {.mode = REPLAY_MODE_WINDOW};
+	struct fake f;
+	int a, hidden;
+
+	(void)state;
+	fake_init(&f, 3);
+	fake_start(&f, &o);
+	a = fake_alloc(&f, 64, 0, NULL);
+	hidden = fake_alloc(&f, 64, 0, NULL);
+	f.buffers[a].bytes[0] = f.buffers[hidden].bytes[0] = 0;
+	for (int i = 1; i <= 3; i++) {
+		fake_launch(&f, &(struct fake_launch)W(outside, .n_args = 1, .args = {a},
+						       .hidden = hidden, .value = 1));
+		fake_sync(&f, "finish");
+		assert_int_equal(f.buffers[a].bytes[0], i);
+		assert_int_equal(f.buffers[hidden].bytes[0], i);
+	}
+	fake_stop(&f);
+	assert_int_equal(fake_declined(&f, "wrote outside its reach", SPOOL_INSTEAD_NOTHING), 1);
+	assert_int_equal(fake_counted(&f), 2);
+	starts_agree(&f, 3);
+	fake_release(&f);
+}
+
+static void filters(void **state)
+{
+	struct replay_options o = {.mode = REPLAY_MODE_WINDOW, .skip = 2, .count = 3};
+	struct fake f;
+	int a;
+
+	(void)state;
+	fake_init(&f, 2);
+	fake_start(&f, &o);
+	a = fake_alloc(&f, 64, 0, NULL);
+	for (uint64_t i = 0; i < 10; i++)
+		fake_launch(&f, &(struct fake_launch)W(sparse, .n_args = 1, .args = {a},
+						       .value = i % 64));
+	fake_sync(&f, "finish");
+	fake_stop(&f);
+	assert_int_equal(fake_counted(&f), 3);
+	for (size_t i = 0; i < f.records.n; i++)
+		assert_in_range(f.records.items[i].dispatch.dispatch, 2, 4);
+	fake_check_records(&f, 2, 1);
+	fake_release(&f);
+}
+
+static void only_one_pass(void **state)
+{
+	struct replay_options o = {.mode = REPLAY_MODE_WINDOW, .only_pass = 2};
+	struct error err = {0};
+	struct replay *r;
+	struct fake f;
+
+	(void)state;
+	fake_init(&f, 3);
+	fake_start(&f, &o);
+	program(&f);
+	fake_stop(&f);
+	for (size_t i = 0; i < f.records.n; i++)
+		assert_true(!f.records.items[i].dispatch.pass ||
+			    f.records.items[i].dispatch.pass == 2);
+	o.only_pass = 4;
+	assert_int_equal(replay_open(&r, &o, &f.plan, NULL, NULL, &err), RC_INVALID);
+	assert_string_equal(err.message, "there is no pass 4: the plan has 3");
+	fake_release(&f);
+}
+
+/* Marked ranges: one unit for all dispatches inside, nothing outside. */
+static void ranges(void **state)
+{
+	struct replay_options o = {.mode = REPLAY_MODE_RANGE};
+	struct fake f;
+	uint64_t n = 0;
+	int a;
+
+	(void)state;
+	fake_init(&f, 3);
+	fake_start(&f, &o);
+	a = fake_alloc(&f, 64, 0, NULL);
+	f.buffers[a].bytes[1] = 0;
+	for (int i = 0; i < 4; i++) {
+		if (i == 1)
+			replay_range(f.device, "solve");
+		fake_launch(&f,
+			    &(struct fake_launch)W(sparse, .n_args = 1, .args = {a}, .value = 1));
+		if (i == 2)
+			replay_range(f.device, NULL);
+	}
+	fake_sync(&f, "finish");
+	fake_stop(&f);
+	assert_int_equal(f.buffers[a].bytes[1], 4);
+	for (size_t i = 0; i < f.records.n; i++) {
+		const struct fake_record *r = &f.records.items[i];
+
+		if (r->dispatch.unit != SPOOL_UNIT_RANGE)
+			continue;
+		n++;
+		assert_string_equal(f.names.items[r->dispatch.kernel - 1], "solve");
+		assert_int_equal(r->work, 2 + 3);
+	}
+	assert_int_equal(n, 3);
+	fake_release(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(same_memory),   cmocka_unit_test(control),
+		cmocka_unit_test(repeats),       cmocka_unit_test(idempotent),
+		cmocka_unit_test(write_set),     cmocka_unit_test(varying),
+		cmocka_unit_test(outside_reach), cmocka_unit_test(filters),
+		cmocka_unit_test(only_one_pass), cmocka_unit_test(ranges),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
