@@ -3,16 +3,15 @@
 # The PMIx server alone, under Open MPI: a job once per pass, over shared memory, and its bad ends.
 # shellcheck source=tests/cli/lib.sh
 . "$RETALLY_SOURCE/tests/cli/lib.sh"
-ranks=$programs/mpi_ranks_ompi
-[ -x "$ranks" ] || skip_all 'no Open MPI'
-# Only these transports: a message between two ranks that do not share memory is an error then.
-export OMPI_MCA_pml=ob1 OMPI_MCA_btl=vader,self OMPI_MCA_mpi_yield_when_idle=1
+# shellcheck source=tests/mpi/lib.sh
+. "$RETALLY_SOURCE/tests/mpi/lib.sh"
+have mpicc.openmpi || skip_all 'no Open MPI (mpicc.openmpi)'
+mpi_program c openmpi || skip_all "$why"
+ranks=${app[0]}
 export OMPI_MCA_rmaps_base_oversubscribe=1
 # What a launcher leaves in the environment must do no harm.
 export PMIX_NAMESPACE=of-a-launcher PMIX_RANK=3 PMIX_SERVER_URI2='nowhere;tcp4://127.0.0.1:1'
 export OMPI_MCA_ess_base_jobid=1234 OMPI_MCA_orte_node_regex=x
-export TMPDIR=$sandbox/tmp
-mkdir "$TMPDIR"
 
 drive() { timeout -k 5 120 "$programs/pmix_driver" -w 60 "$@"; }
 clean() { # NAME: nothing is left of the run

@@ -3,10 +3,12 @@
  * An MPI program that uses what a replay can break: a collective, a ring, a large message, memory
  * shared by the ranks of a node, and, when asked, every way to end badly.
  *
- *   mpi_ranks [WHAT [RANK [PASS]]]   WHAT of: ok exit abort kill stay nofinalize; done by RANK (-1:
- *                                    all of them) in PASS (of RETALLY_PASS; 0: in all)
+ *   mpi_ranks [WHAT [RANK [PASS]]]   WHAT of: ok exit abort kill segv stay nofinalize; done by RANK
+ *                                    (-1: all of them) in PASS (of RETALLY_PASS; 0: in all)
  *
- * Rank 0 prints "ranks N sum S node K", K the ranks that share memory with it.
+ * Rank 0 prints "ranks N sum S node K", K the ranks that share memory with it. Functions f1 to f10
+ * are called 10 K + rank times, the truth for bp: counts, and nothing else of the program depends
+ * on them. MPI_RANKS_PIDS=DIR: each rank leaves an empty file DIR/PASS.PID first of all.
  */
 #include <mpi.h>
 #include <signal.h>
@@ -23,6 +25,52 @@ __attribute__((noinline)) int mpi_ranks_step(int x)
 {
 	__asm__ volatile("" : "+r"(x));
 	return x + 1;
+}
+
+#ifdef __clang__
+#define KEEP __attribute__((noinline, used, visibility("default")))
+#else
+#define KEEP __attribute__((noinline, noclone, noipa, used, visibility("default")))
+#endif
+static volatile long sink;
+#define FUNCTION(k)           \
+	KEEP void f##k(void); \
+	KEEP void f##k(void)  \
+	{                     \
+		sink += k;    \
+	}
+FUNCTION(1)
+FUNCTION(2)
+FUNCTION(3)
+FUNCTION(4)
+FUNCTION(5)
+FUNCTION(6)
+FUNCTION(7)
+FUNCTION(8)
+FUNCTION(9)
+FUNCTION(10)
+
+static void call_all(int rank)
+{
+	static void (*const functions[])(void) = {f1, f2, f3, f4, f5, f6, f7, f8, f9, f10};
+
+	for (int k = 1; k <= 10; k++)
+		for (int i = 0; i < 10 * k + rank; i++)
+			functions[k - 1]();
+}
+
+static void leave_pid(const char *pass)
+{
+	const char *dir = getenv("MPI_RANKS_PIDS");
+	char name[4096];
+	FILE *file;
+
+	if (!dir)
+		return;
+	snprintf(name, sizeof(name), "%s/%s.%d", dir, pass ? pass : "0", (int)getpid());
+	file = fopen(name, "w");
+	if (file)
+		fclose(file);
 }
 
 static void fail(const char *what)
@@ -85,12 +133,14 @@ int main(int argc, char **argv)
 	int rank, size, sum, steps = 0, level, node;
 	int does;
 
+	leave_pid(now);
 	MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
 	does = (who < 0 || who == rank) && (!pass || (now && atoi(now) == pass));
 	for (int i = 0; i < 10 * (rank + 1); i++)
 		steps = mpi_ranks_step(steps);
+	call_all(rank);
 	MPI_Allreduce(&steps, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
 	ring(rank, size);
 	node = share();
@@ -102,6 +152,8 @@ int main(int argc, char **argv)
 		MPI_Abort(MPI_COMM_WORLD, 7);
 	if (does && !strcmp(what, "kill"))
 		raise(SIGKILL);
+	if (does && !strcmp(what, "segv"))
+		raise(SIGSEGV);
 	if (does && !strcmp(what, "stay"))
 		pause();
 	if (does && !strcmp(what, "nofinalize"))

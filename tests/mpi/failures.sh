@@ -1,0 +1,88 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# A job of four ranks and four passes in one launch that ends badly: it ends, with the launcher's usual status, nothing
+# stays behind, and the passes before are reported. failures.sh LAUNCHER
+# shellcheck source=tests/cli/lib.sh
+. "$RETALLY_SOURCE/tests/cli/lib.sh"
+# shellcheck source=tests/mpi/lib.sh
+. "$RETALLY_SOURCE/tests/mpi/lib.sh"
+launcher=$1
+need_launcher "$launcher"
+mpi_program c "$(mpi_of "$launcher")" || skip_all "$why"
+four=bp:f1,bp:f2,bp:f3,bp:f4
+# What the same job does without retally. Slurm lets the other ranks wait unless told to end them.
+usual() { # WHAT RANK
+	case $launcher in ompi | hydra) mpi_job "$launcher" ;; *) mpi_job "$launcher" --kill-on-bad-exit=1 ;; esac
+	watchdog 60 "${job[@]}" "${app[@]}" "$1" "$2" >usual.out 2>&1
+	usual=$?
+	mpi_job "$launcher"
+}
+replay() { # NAME WHAT RANK PASS [OPTION...]
+	local name=$1
+	mkdir -p "pids.$name"
+	MPI_RANKS_PIDS=$sandbox/pids.$name watchdog 60 "${job[@]}" "$retally" run -q "${@:5}" -o "$sandbox/$name" -e $four -- \
+		"${app[@]}" "$2" "$3" "$4" >out 2>err
+	status=$?
+	echo "# $name: $took s, status $status"
+	all_gone "pids.$name"
+	ok $? "$name: nobody stays behind"
+}
+earlier() { # NAME PASSES: passes 1 to PASSES are whole, on every rank
+	is "$(counts "$1" | awk -v last="$2" '$4 >= 1 && $4 <= last' | judge)" "$((4 * $2)) 0" "$1: passes 1 to $2 are reported, rank by rank"
+}
+
+usual kill 1
+replay killed kill 1 3
+is $status $usual "killed: the launcher's usual status"
+earlier killed 2
+
+usual abort 2
+replay aborted abort 2 3
+is $status $usual "aborted: the launcher's usual status of MPI_Abort(7)"
+earlier aborted 2
+
+usual exit -1
+replay exited exit -1 2
+is $status $usual "exited: exit code 5 is passed on"
+earlier exited 1
+
+usual segv 3
+replay crashed segv 3 3
+is $status $usual "crashed: the launcher's usual status"
+earlier crashed 2
+
+usual nofinalize -1
+replay endless nofinalize -1 0
+[ $status = 0 ] || [ $status = $usual ]
+ok $? "never finalizes: status 0 or the launcher's usual one ($usual)"
+earlier endless 4
+
+# Two signals to srun, which asks after the first.
+mkdir -p pids.interrupted
+MPI_RANKS_PIDS=$sandbox/pids.interrupted timeout -k 5 60 env --default-signal=INT "${job[@]}" "$retally" run -q \
+	-o "$sandbox/interrupted" -e $four -- "${app[@]}" stay -1 3 >out 2>err &
+watch=$!
+for _ in $(seq 300); do
+	[ "$(compgen -G 'pids.interrupted/0003.*' | wc -l)" = 4 ] && break
+	sleep 0.1
+done
+sleep 0.5
+begin=${EPOCHREALTIME/./}
+of_watch=$(pgrep -P $watch)
+kill -INT "$of_watch"
+case $launcher in ompi | hydra) ;; *) sleep 0.3; kill -INT "$of_watch" ;; esac
+wait $watch
+status=$?
+echo "# interrupted: $(((${EPOCHREALTIME/./} - begin) / 1000)) ms, status $status"
+[ $status -ne 0 ] && [ $status -ne 124 ] && [ $status -ne 137 ]
+ok $? "interrupted: SIGINT to the launcher ends the job (status $status)"
+all_gone pids.interrupted
+ok $? 'interrupted: nobody stays behind'
+earlier interrupted 2
+
+# A rank that hangs: the first pass sets the limit, 10 seconds and once its time.
+replay hung stay 1 3 --pass-timeout 1
+[ $status -ne 0 ] && [ $status -ne 124 ] && [ $status -ne 137 ]
+ok $? "hung: the time limit of a pass ends the job (status $status)"
+earlier hung 2
+done_testing
