@@ -289,7 +289,7 @@ static int launch(void *device, void *recorded, struct error *err)
 
 	if (!d->native.device || !q)
 		return closed(err);
-	for (uint32_t i = 0; i < r->waits.n && !rc; i++) {
+	for (uint32_t i = 0; i < r->waits.n && !rc && !rt.options.no_order; i++) {
 		const struct rt_record *w = r->waits.items[i];
 
 		pthread_mutex_lock(&d->lock);
@@ -358,7 +358,8 @@ void runtime_fill(struct runtime *runtime, const struct runtime_sim_options *o)
 		.size = sizeof(*runtime),
 		.capabilities = (o->no_ordered_save ? 0 : RUNTIME_ORDERED_SAVE) |
 				(o->no_device_store ? 0 : RUNTIME_DEVICE_STORE) |
-				(o->no_tracking ? 0 : RUNTIME_TRACKS_WRITES),
+				(o->no_tracking ? 0 : RUNTIME_TRACKS_WRITES) |
+				(o->no_order ? 0 : RUNTIME_LAUNCH_KEEPS_ORDER),
 		.drain = drain,
 		.store_get = store_get,
 		.store_put = store_put,

@@ -41,13 +41,15 @@ static struct rt_queue *queue_of(struct sim_queue *native)
 	return *rt.tools->queue_data(native);
 }
 
-/* From a callback of the device nobody may wait for the device; the library refuses such calls
- * there, and a query ends no window then. */
+/* In a callback of the device nobody may wait for the device. */
 static void boundary(struct rt_device *d, const char *why)
 {
-	if (!d || rt.tools->in_callback() || !enter())
+	if (!d || !enter())
 		return;
-	replay_boundary(d->engine, why);
+	if (rt.tools->in_callback())
+		replay_boundary_no_wait(d->engine, why);
+	else
+		replay_boundary(d->engine, why);
 	leave();
 }
 

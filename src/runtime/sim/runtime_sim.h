@@ -30,6 +30,7 @@ struct runtime_sim_options {
 	bool no_ordered_save; /* without RUNTIME_ORDERED_SAVE */
 	bool no_device_store; /* without RUNTIME_DEVICE_STORE */
 	bool no_tracking;     /* without RUNTIME_TRACKS_WRITES */
+	bool no_order;        /* without RUNTIME_LAUNCH_KEEPS_ORDER */
 	bool exact_reach; /* believe the device that a kernel touches nothing but its arguments */
 	bool no_times;    /* device times are unknown */
 };
