@@ -4,8 +4,10 @@
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/plan_print.h"
+#include "cli/run_launcher.h"
 #include "cli/setup.h"
 #include "launch/distribute.h"
+#include "launch/launcher.h"
 #include "launch/program.h"
 #include "launch/run.h"
 #include "model/coverage.h"
@@ -13,6 +15,7 @@
 #include "source/perf/perf_host.h"
 #include "store/store.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,11 +42,28 @@ static int run_check_mode(const struct options *o, struct error *err)
 			 o->replay);
 }
 
+/* A plan that was made before. Joined, it was proved by who made it. */
+static int run_take_plan(struct setup *s, const struct options *o, struct error *err)
+{
+	int rc;
+
+	if (o->selection.n)
+		return error_set(err, RC_INVALID,
+				 "--plan has its selection in it: leave out -m, -e and --set");
+	rc = plan_read_file(&s->plan, o->plan, err);
+	return rc || o->join ? rc : perf_host_prove(&s->plan, err);
+}
+
 static int run_prepare(struct setup *s, const struct options *o, char *program, struct error *err)
 {
 	struct str text = STR_INIT;
-	int rc = setup_catalog(s, o, program, err);
+	int rc;
 
+	if (o->plan)
+		return run_take_plan(s, o, err);
+	if (o->join)
+		return error_set(err, RC_INVALID, "--join goes with --plan");
+	rc = setup_catalog(s, o, program, err);
 	if (!rc)
 		rc = setup_plan(s, o, err);
 	if (!rc)
@@ -84,7 +104,7 @@ static bool run_sum_up(const struct options *o, const struct run_outcome *outcom
 
 /* How the launches that --distribute chose passes for cover the plan so far. */
 static void run_show_coverage(const struct run_outcome *outcome, const struct plan *plan,
-			      bool random)
+			      bool random, bool launcher)
 {
 	struct store *store = NULL;
 	struct str text = STR_INIT;
@@ -98,16 +118,22 @@ static void run_show_coverage(const struct run_outcome *outcome, const struct pl
 			if (runs[i].pass && runs[i].pass <= plan->n_passes && runs[i].ended)
 				samples[runs[i].pass - 1]++;
 		coverage_describe(samples, plan->n_passes, random, &text);
-		fprintf(stderr, "retally: pass %u of %u was collected here (--distribute)\n%s",
-			outcome->pass, plan->n_passes, str_text(&text));
+		if (!launcher)
+			fprintf(stderr,
+				"retally: pass %u of %u was collected here (--distribute)\n",
+				outcome->pass, plan->n_passes);
+		fputs(str_text(&text), stderr);
 	}
 	store_close(store);
 	str_release(&text);
 	free(samples);
 }
 
-static int run_execute(struct setup *s, const struct options *o, int *signal_out)
+static int run_execute(struct setup *s, const struct options *o, const char *application,
+		       int *signal_out)
 {
+	struct run_launcher ranks;
+	char seed[24], output[NAME_MAX * 2 + 16];
 	bool progress_shown = false;
 	struct run_options ro = {
 		.argv = o->argv,
@@ -117,6 +143,7 @@ static int run_execute(struct setup *s, const struct options *o, int *signal_out
 		.no_aslr = o->no_aslr,
 		.chdir_per_pass = o->chdir_per_pass,
 		.keep_going = o->keep_going,
+		.join = o->join,
 		.pass_timeout = o->pass_timeout,
 		.mpi_wait = o->mpi_wait,
 		.progress = isatty(STDERR_FILENO) && !o->quiet ? show_progress : NULL,
@@ -137,6 +164,23 @@ static int run_execute(struct setup *s, const struct options *o, int *signal_out
 		return command_fail(EXIT_RETALLY_FAILED, &err);
 	ro.distribute.has_seed = o->has_seed;
 	ro.distribute.seed = o->seed;
+	if (application) { /* the ranks deal passes among themselves, in one launch */
+		if (run_launcher_init(&ranks, o, seed, sizeof(seed), &err))
+			return command_fail(EXIT_RETALLY_FAILED, &err);
+		ranks.application = application;
+		ro.launcher = &ranks;
+		run_launcher_name_output(application, output, sizeof(output));
+		if (!ro.output)
+			ro.output = output;
+		if (ro.distribute.unit && ro.pass) {
+			error_set(&err, RC_INVALID,
+				  "--pass chooses a pass and so does --distribute: give one");
+			return command_fail(EXIT_RETALLY_FAILED, &err);
+		}
+		if (ro.distribute.unit)
+			ro.pass = 1;
+		ro.distribute.unit = DISTRIBUTE_NONE;
+	}
 	rc = run_program(&ro, &s->plan, &outcome, &err);
 	if (progress_shown)
 		fputs("\r\033[K", stderr);
@@ -146,8 +190,11 @@ static int run_execute(struct setup *s, const struct options *o, int *signal_out
 		command_fail(status, &err);
 	if (!rc || outcome.started) {
 		complete = run_sum_up(o, &outcome);
+		if (application && !o->distribute && !run_launcher_check(&outcome, &s->plan))
+			complete = false;
 		if (o->distribute && !o->quiet && outcome.directory && outcome.rank <= 0)
-			run_show_coverage(&outcome, &s->plan, ro.distribute.random);
+			run_show_coverage(&outcome, &s->plan, ro.distribute.random,
+					  application != NULL);
 		if (o->strict && !complete && !status && !outcome.signal) {
 			fputs("retally: error: not everything wanted was collected (--strict)\n",
 			      stderr);
@@ -171,6 +218,8 @@ int cmd_run(int argc, char **argv)
 	struct setup s = {0};
 	struct error err = {0};
 	struct program program = {.fd = -1};
+	bool launcher = false;
+	char *application = NULL;
 	int status, signal = 0, rc;
 
 	if (options_parse(&o, COMMAND_RUN, argc, argv, &err))
@@ -187,14 +236,22 @@ int cmd_run(int argc, char **argv)
 		status = command_fail(EXIT_RETALLY_FAILED, &err);
 	} else if ((rc = program_find(&program, o.argv, &err))) {
 		status = command_fail(run_status_of(rc), &err);
-	} else if (run_check_mode(&o, &err) || run_prepare(&s, &o, program.path, &err)) {
+	} else if (run_launcher_wanted(&o, &launcher, &err) || run_check_mode(&o, &err) ||
+		   (launcher && !(application = launcher_application(o.argv)) &&
+		    error_set(
+			    &err, RC_INVALID,
+			    "'%s' is a launcher, and none of its words is a program that it could "
+			    "start; if it is none, use --launcher no",
+			    o.argv[0])) ||
+		   run_prepare(&s, &o, launcher ? application : program.path, &err)) {
 		status = command_fail(EXIT_RETALLY_FAILED, &err);
 	} else {
-		status = run_execute(&s, &o, &signal);
+		status = run_execute(&s, &o, application, &signal);
 	}
 	setup_release(&s);
 	options_release(&o);
 	program_release(&program);
+	free(application);
 	if (signal)
 		run_die_of_signal(signal);
 	return status;

@@ -59,6 +59,9 @@ struct options {
 	uint32_t of_total;  /* P of --pass K/P, 0 when not given */
 	uint64_t max_nodes; /* 0: default */
 	const char *distribute;
+	const char *launcher; /* --launcher: auto, yes, no */
+	const char *plan;     /* --plan */
+	const char *join;
 	bool has_seed;
 	uint64_t seed;
 	const char *mpi;

@@ -40,6 +40,28 @@ const char *setup_data_dir(void)
 	return RETALLY_DATADIR;
 }
 
+const char *setup_library(void)
+{
+	static char beside[PATH_MAX];
+	const char *path = getenv("RETALLY_LIBRARY");
+	ssize_t n;
+	char *slash;
+
+	if (path && *path)
+		return path;
+	n = readlink("/proc/self/exe", beside, sizeof(beside) - 40);
+	if (n > 0) {
+		beside[n] = '\0';
+		slash = strrchr(beside, '/');
+		if (slash) {
+			strcpy(slash, "/../inject/libretally.so"); /* the build tree */
+			if (!access(beside, R_OK))
+				return beside;
+		}
+	}
+	return RETALLY_LIBDIR "/libretally.so";
+}
+
 /* A counter that is not listed but that this machine may be able to count. */
 static int resolve_on_machine(struct catalog *c, const char *name, uint32_t *index_out, void *data,
 			      struct error *err)

@@ -24,6 +24,9 @@ struct setup {
 /* Where chips and metrics are: RETALLY_DATA, else the installed folder, else the one beside the
  * build. The text lives for ever. */
 const char *setup_data_dir(void);
+/* Where libretally.so is: RETALLY_LIBRARY, else beside the build, else the installed one. The text
+ * lives for ever. */
+const char *setup_library(void);
 /* Loads the catalogue. `program` (a path, may be NULL) must outlive s. */
 int setup_catalog(struct setup *s, const struct options *o, char *program, struct error *err);
 /* Resolves the selection; setup_plan does so too, and plans it. */

@@ -10,11 +10,13 @@
  */
 #include "inject/guard.h"
 #include "inject/inject.h"
+#include "inject/rank.h"
 #include "inject/resume.h"
 #include "inject/say.h"
 #include "inject/session.h"
 #include "wire/collection.h"
 #include "wire/identity.h"
+#include "wire/launcher_names.h"
 #include "wire/plan.h"
 
 #include <dlfcn.h>
@@ -66,41 +68,6 @@ static bool start_is_preloaded(void)
 
 	dl_iterate_phdr(start_look, &l);
 	return l.our_place >= 0 && l.our_place < l.libc_place;
-}
-
-/* A launcher's own processes (and the command, which counts from outside) stand aside, so that a
- * library set for `mpirun ./app` acts in the ranks. */
-static bool start_is_launcher(const char *name)
-{
-	static const char *const names[] = {"mpirun",
-					    "mpiexec",
-					    "mpiexec.hydra",
-					    "mpirun.openmpi",
-					    "mpiexec.openmpi",
-					    "mpirun.mpich",
-					    "mpiexec.mpich",
-					    "hydra_pmi_proxy",
-					    "hydra_bstrap_proxy",
-					    "hydra_nameserver",
-					    "orterun",
-					    "orted",
-					    "prterun",
-					    "prte",
-					    "prted",
-					    "prun",
-					    "srun",
-					    "slurmstepd",
-					    "aprun",
-					    "jsrun",
-					    "ibrun",
-					    "flux",
-					    "palsrun",
-					    "retally"};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (!strcmp(name, names[i]))
-			return true;
-	return false;
 }
 
 static const char *start_base(const char *path)
@@ -291,10 +258,10 @@ static int start_first(char *const *envp, const char *plan_path, const char *nam
 	return rc;
 }
 
-/* Says no, once: children find an empty RETALLY_PLAN, which means none. */
-static void start_refuse(char *plan_path)
+/* Says no, once: children find an empty variable, which means none. */
+static void start_refuse(char *value)
 {
-	plan_path[0] = '\0';
+	value[0] = '\0';
 }
 
 /* The same, with the signals of our writes kept away: a file size limit is an error like any other.
@@ -309,15 +276,36 @@ static void start_guarded(char *const *envp, const char *plan_path, const char *
 	guard_leave(&guard);
 }
 
+/* The file that was executed, for scripts the script. */
+static const char *start_file(char **argv)
+{
+	const char *file = (const char *)getauxval(AT_EXECFN);
+
+	return file && *file ? file : argv[0] ? argv[0] : "";
+}
+
+/* Below a launcher that the command started: a rank is executed again with the command in front of
+ * it, everything else stands aside. */
+static void start_below_launcher(char **argv, char **envp)
+{
+	const char *file = start_file(argv);
+	struct error err = {0};
+	char *command = (char *)(uintptr_t)state_variable(envp, "RETALLY_LAUNCHER");
+
+	if (!start_is_preloaded() || launcher_is_own(start_base(file)) || !rank_is_here(envp))
+		return;
+	rank_execute(argv, envp, file, &err);
+	say("%s; this rank runs uncounted", err.message);
+	start_refuse(command); /* its children shall not try again */
+}
+
 static void start_new(char **argv, char **envp, char *plan_path)
 {
-	const char *name = start_base((const char *)getauxval(AT_EXECFN));
+	const char *name = start_base(start_file(argv));
 	const char *mpi = identity_in_mpi_rank_from(start_get, envp);
 	struct error err = {0};
 
-	if (!*name)
-		name = start_base(argv[0]);
-	if (!start_is_preloaded() || start_is_launcher(name))
+	if (!start_is_preloaded() || launcher_is_own(name))
 		return;
 	if (mpi && !state_variable(envp, "RETALLY_PASS")) {
 		struct identity identity = {0};
@@ -348,6 +336,10 @@ void inject_start(char **argv, char **envp)
 	if (started)
 		return;
 	started = true;
+	if (rank_is_wanted(envp)) {
+		start_below_launcher(argv, envp);
+		return;
+	}
 	/* Strings on the process's stack: ours to change, as bash and others change theirs. */
 	value = (char *)(uintptr_t)state_variable(envp, STATE_VARIABLE);
 	plan_path = (char *)(uintptr_t)state_variable(envp, "RETALLY_PLAN");

@@ -276,6 +276,10 @@ static int directory_describe(const struct directory *d, const struct directory_
 	json_end_array(&w);
 	json_key(&w, "program");
 	json_string(&w, q->program);
+	if (q->application) {
+		json_key(&w, "application");
+		json_string(&w, q->application);
+	}
 	json_key(&w, "directory");
 	json_string(&w, cwd);
 	json_key(&w, "options");
@@ -364,7 +368,11 @@ static int directory_check(const struct directory *d, const struct directory_req
 		rc = json_read_array(root, name, "command", &command, err);
 	if (rc || !strcmp(collection, d->collection))
 		goto out;
-	if (!directory_same_words(command, q->argv)) {
+	if (q->join) {
+		rc = error_set(err, RC_MISMATCH,
+			       "'%.100s' holds the collection %.12s, not %.12s (--join)", d->path,
+			       collection, d->collection);
+	} else if (!directory_same_words(command, q->argv)) {
 		directory_join_words(command, NULL, there, sizeof(there));
 		directory_join_words(NULL, q->argv, here, sizeof(here));
 		rc = error_set(err, RC_MISMATCH,
@@ -467,6 +475,8 @@ int directory_open(struct directory *d, const struct directory_request *q, struc
 			   q->filters ? q->filters : "", d->collection);
 	if (rc)
 		return error_set(err, rc, "out of memory");
+	if (q->join)
+		snprintf(d->collection, sizeof(d->collection), "%s", q->join);
 	rc = directory_expand(q, &d->path, err);
 	if (!rc)
 		rc = directory_make(d->path, err);
@@ -478,6 +488,9 @@ int directory_open(struct directory *d, const struct directory_request *q, struc
 		goto out;
 	}
 	rc = directory_check_foreign(d, err);
+	if (!rc && q->join && faccessat(d->fd, "run.json", F_OK, 0))
+		rc = error_set(err, RC_NOT_FOUND, "'%s' holds no collection that could be joined",
+			       d->path);
 	if (!rc)
 		rc = directory_describe(d, q, &text, err);
 	if (!rc)

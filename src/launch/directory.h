@@ -26,10 +26,13 @@ struct directory_request {
 	const char *output;      /* template (base/path_template.h), NULL: PROGRAM.retally */
 	char *const *argv;       /* the command */
 	const char *program;     /* its file */
+	const char *application; /* what the command, a launcher, starts; NULL: it is no launcher */
 	const struct plan *plan; /* hash filled */
 	const char *filters;     /* canonical text, NULL: none */
 	const char *options;     /* of the run, for people: "--no-aslr --keep-going" */
 	const char *launch;      /* id of this launch */
+	const char *join;        /* id of the collection there, which has another command than argv;
+				  * NULL: that of argv */
 	const struct identity *identity;
 };
 struct directory {

@@ -10,6 +10,7 @@
 #include "launch/directory.h"
 #include "launch/inbox.h"
 #include "launch/job.h"
+#include "launch/launcher.h"
 #include "launch/manager_choice.h"
 #include "launch/pass.h"
 #include "launch/pmix_service.h"
@@ -385,6 +386,59 @@ static int run_deal(struct run_options *o, const struct plan *plan, const struct
 	return distribute_pass(&o->distribute, identity->rank, job, plan->n_passes, &o->pass, err);
 }
 
+/* ---- a launcher ---- */
+
+/* The same passes without counters: the ranks have them. */
+static int run_empty_plan(const struct plan *plan, struct plan *empty_out, struct error *err)
+{
+	*empty_out = *plan;
+	empty_out->passes = calloc(plan->n_passes, sizeof(*empty_out->passes));
+	if (!empty_out->passes)
+		return error_set(err, RC_NO_MEMORY, "out of memory");
+	for (uint32_t i = 0; i < plan->n_passes; i++) {
+		empty_out->passes[i] = plan->passes[i];
+		empty_out->passes[i].n_counters = 0;
+	}
+	return 0;
+}
+
+static int run_begin_launcher(const struct run_options *o, const struct directory *d,
+			      struct run_outcome *outcome, struct program *program,
+			      struct error *err)
+{
+	const struct run_launcher *l = o->launcher;
+
+	/* What is recorded of the launcher itself is nobody's execution of a pass. */
+	unlink(outcome->spool);
+	program->cannot_count[0] = '\0';
+	return launcher_prepare(&(struct launcher_request){.command = l->command,
+							   .library = l->library,
+							   .directory = d->path,
+							   .collection = d->collection,
+							   .distribute = l->distribute,
+							   .seed = l->seed},
+				err);
+}
+
+/* What was found about the launches goes into the report, as a spool of notes. */
+static void run_note_findings(const struct directory *d, const struct plan *plan,
+			      const struct identity *identity, struct run_outcome *o)
+{
+	struct spool_writer spool;
+
+	free(o->spool);
+	o->spool = NULL;
+	if (!o->findings.n || run_create_spool(&spool, d, plan, identity, o, NULL))
+		return;
+	vec_for_each (&o->findings, f) {
+		struct spool_note note = {.pass = f->pass, .kind = SPOOL_NOTE_FINDING};
+
+		spool_append(&spool, SPOOL_NOTE, &note, sizeof(note), f->text, strlen(f->text),
+			     NULL);
+	}
+	spool_close(&spool, NULL);
+}
+
 int run_program(const struct run_options *asked, const struct plan *plan,
 		struct run_outcome *outcome, struct error *err)
 {
@@ -396,6 +450,7 @@ int run_program(const struct run_options *asked, const struct plan *plan,
 	struct program program = {.fd = -1};
 	struct identity identity;
 	uint32_t *passes = NULL;
+	struct plan empty = {0};
 	struct supervisor_job job = {0};
 	struct manager_choice choice = {0};
 	struct pmix_service pmix;
@@ -428,18 +483,21 @@ int run_program(const struct run_options *asked, const struct plan *plan,
 							     : RUN_STATUS_FAILED;
 		goto out;
 	}
-	rc = directory_open(&directory,
-			    &(struct directory_request){
-				    .output = options->output,
-				    .argv = options->argv,
-				    .program = program.absolute,
-				    .plan = plan,
-				    .filters = options->filters,
-				    .options = given[0] ? given + 1 : "",
-				    .launch = outcome->launch,
-				    .identity = &identity,
-			    },
-			    err);
+	rc = directory_open(
+		&directory,
+		&(struct directory_request){
+			.output = options->output,
+			.argv = options->argv,
+			.program = program.absolute,
+			.application = options->launcher ? options->launcher->application : NULL,
+			.plan = plan,
+			.filters = options->filters,
+			.options = given[0] ? given + 1 : "",
+			.launch = outcome->launch,
+			.join = options->join,
+			.identity = &identity,
+		},
+		err);
 	if (rc)
 		goto out;
 	outcome->directory = strdup(directory.path);
@@ -447,6 +505,13 @@ int run_program(const struct run_options *asked, const struct plan *plan,
 	if (rc)
 		goto out;
 	have_spool = true;
+	if (options->launcher) {
+		rc = run_empty_plan(plan, &empty, err);
+		if (!rc)
+			rc = run_begin_launcher(options, &directory, outcome, &program, err);
+		if (rc)
+			goto out;
+	}
 	outcome->passes_wanted = options->pass ? 1 : plan->n_passes;
 	passes = calloc(outcome->passes_wanted, sizeof(*passes));
 	if (!passes) {
@@ -459,7 +524,7 @@ int run_program(const struct run_options *asked, const struct plan *plan,
 	if (!rc) {
 		job = (struct supervisor_job){
 			.options = options,
-			.plan = plan,
+			.plan = options->launcher ? &empty : plan,
 			.program = &program,
 			.spool = &spool,
 			.launch = outcome->launch,
@@ -480,6 +545,11 @@ int run_program(const struct run_options *asked, const struct plan *plan,
 out:
 	if (have_spool)
 		spool_abandon(&spool); /* the supervisor closed it */
+	if (have_spool && options->launcher) {
+		launcher_end(options->launcher->library);
+		run_note_findings(&directory, plan, &identity, outcome);
+	}
+	free(empty.passes);
 	tree_release(&r.before);
 	free(passes);
 	program_release(&program);

@@ -40,6 +40,14 @@
 #define RUN_PASS_GRACE_DEFAULT   10.0 /* seconds */
 #define RUN_ORPHAN_WAIT_DEFAULT  5.0  /* seconds */
 
+/* argv is a launcher (launch/launcher.h): its ranks are counted, each with a record of its own; the
+ * launcher is not counted. */
+struct run_launcher {
+	const char *command, *library; /* paths of retally and of libretally.so */
+	const char *application;       /* what the ranks run, for people */
+	const char *distribute, *seed; /* each rank chooses its pass: one launch; else NULL */
+};
+
 /* Zero-initialise and fill what matters. Strings and argv must outlive the call. */
 struct run_options {
 	char *const *argv;   /* program and arguments, NULL-terminated; searched like execvp */
@@ -49,7 +57,10 @@ struct run_options {
 	uint32_t pass;       /* 0: every pass of the plan; K: only pass K */
 	uint32_t of_total;   /* P of --pass K/P: refuse unless the plan has P passes; 0: any */
 	struct distribute distribute; /* unit not 0: it chooses the pass, `pass` must be 0 */
-	bool no_aslr;                 /* the same addresses in every pass */
+	const char *join; /* id of the collection that `output` holds and whose command is another
+			   * than argv, which a launcher started; NULL: that of argv */
+	const struct run_launcher *launcher; /* NULL: argv is the program */
+	bool no_aslr;                        /* the same addresses in every pass */
 	bool chdir_per_pass; /* later passes run in DIR/cwd/LAUNCH/pass-K, a fresh empty folder:
 			      * relative file names of the arguments are not found there */
 	bool keep_going;     /* run the other passes after one that failed */

@@ -113,9 +113,13 @@ static int read_run_json(struct store *s, struct error *err)
 	}
 	if (rc)
 		return error_set(err, rc, "out of memory while reading '%s'", path);
-	if (s->info.argc) {
-		slash = strrchr(s->info.argv[0], '/');
-		s->info.program = slash && slash[1] ? slash + 1 : s->info.argv[0];
+	s->info.program = optional_string(root, "application"); /* below a launcher */
+	if (!s->info.program && s->info.argc)
+		s->info.program = s->info.argv[0];
+	if (s->info.program) {
+		slash = strrchr(s->info.program, '/');
+		if (slash && slash[1])
+			s->info.program = slash + 1;
 	}
 	return 0;
 }

@@ -31,7 +31,8 @@ struct store_info {
 	const char *dir; /* as given to store_open */
 	size_t argc;
 	const char *const *argv; /* NULL-terminated */
-	const char *program; /* argv[0] without its folders; else the name of the process unit */
+	const char *program; /* argv[0], or what a launcher started, without its folders; else the
+			      * name of the process unit */
 	const char *cwd, *filters, *host, *created, *collection;
 	bool temporary; /* retally.db could not be written: a private database is used */
 };
