@@ -41,11 +41,11 @@ for launcher in 'mpirun.openmpi -n 4' 'mpiexec.hydra -n 4' \
 	same "$name" "$app" $counters $launcher
 done
 [ $launchers -gt 0 ] || skip_all 'no launcher works here'
-if [ -x "$programs/mpi_ranks_ompi" ] && timeout 20 mpirun.openmpi -n 1 true >/dev/null 2>&1; then
-	same mpi "$programs/mpi_ranks_ompi" bp:mpi_ranks_step,bp:MPI_Sendrecv,bp:MPI_Barrier,bp:MPI_Finalize,bp:MPI_Send \
-		mpirun.openmpi -n 4
+if [ -x "$programs/mpi_ranks_mpich" ] && timeout 20 mpiexec.hydra -n 1 true >/dev/null 2>&1; then
+	same mpi "$programs/mpi_ranks_mpich" bp:mpi_ranks_step,bp:MPI_Sendrecv,bp:MPI_Barrier,bp:MPI_Finalize,bp:MPI_Send \
+		mpiexec.hydra -n 4
 else
-	skip 'no Open MPI' 'a program that uses MPI'
+	skip 'no MPICH' 'a program that uses MPI'
 fi
 
 # What is counted and what not, with one of them.
