@@ -10,10 +10,8 @@
 #include "launch/launcher.h"
 #include "launch/program.h"
 #include "launch/run.h"
-#include "model/coverage.h"
 #include "report/summary.h"
 #include "source/perf/perf_host.h"
-#include "store/store.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -102,33 +100,6 @@ static bool run_sum_up(const struct options *o, const struct run_outcome *outcom
 	return complete;
 }
 
-/* How the launches that --distribute chose passes for cover the plan so far. */
-static void run_show_coverage(const struct run_outcome *outcome, const struct plan *plan,
-			      bool random, bool launcher)
-{
-	struct store *store = NULL;
-	struct str text = STR_INIT;
-	const struct store_run *runs;
-	uint32_t *samples = calloc(plan->n_passes + 1, sizeof(*samples));
-	size_t n;
-
-	if (samples && !store_open(&store, outcome->directory, NULL)) {
-		runs = store_runs(store, &n);
-		for (size_t i = 0; i < n; i++)
-			if (runs[i].pass && runs[i].pass <= plan->n_passes && runs[i].ended)
-				samples[runs[i].pass - 1]++;
-		coverage_describe(samples, plan->n_passes, random, &text);
-		if (!launcher)
-			fprintf(stderr,
-				"retally: pass %u of %u was collected here (--distribute)\n",
-				outcome->pass, plan->n_passes);
-		fputs(str_text(&text), stderr);
-	}
-	store_close(store);
-	str_release(&text);
-	free(samples);
-}
-
 static int run_execute(struct setup *s, const struct options *o, const char *application,
 		       int *signal_out)
 {
@@ -192,9 +163,10 @@ static int run_execute(struct setup *s, const struct options *o, const char *app
 		complete = run_sum_up(o, &outcome);
 		if (application && !o->distribute && !run_launcher_check(&outcome, &s->plan))
 			complete = false;
-		if (o->distribute && !o->quiet && outcome.directory && outcome.rank <= 0)
-			run_show_coverage(&outcome, &s->plan, ro.distribute.random,
-					  application != NULL);
+		if (o->distribute && !application && !o->quiet && outcome.rank <= 0)
+			fprintf(stderr,
+				"retally: pass %u of %u was collected here (--distribute)\n",
+				outcome.pass, s->plan.n_passes);
 		if (o->strict && !complete && !status && !outcome.signal) {
 			fputs("retally: error: not everything wanted was collected (--strict)\n",
 			      stderr);

@@ -362,6 +362,12 @@ static void run_describe_options(const struct run_options *o, char *text, size_t
 
 	if (d->has_seed)
 		snprintf(seed, sizeof(seed), " --seed %llu", (unsigned long long)d->seed);
+	if (o->launcher && o->launcher->distribute) { /* what the ranks do */
+		snprintf(text, size, "%s --distribute %.20s%s%.24s", o->no_aslr ? " --no-aslr" : "",
+			 o->launcher->distribute, o->launcher->seed ? " --seed " : "",
+			 o->launcher->seed ? o->launcher->seed : "");
+		return;
+	}
 	snprintf(text, size, "%s%s%s%s%s%s", o->no_aslr ? " --no-aslr" : "",
 		 o->chdir_per_pass ? " --chdir-per-pass" : "", o->keep_going ? " --keep-going" : "",
 		 d->unit == DISTRIBUTE_RANK      ? " --distribute rank"

@@ -88,6 +88,9 @@ void coverage_describe(const uint32_t *samples, uint32_t n_passes, bool random, 
 			 missing == 1 ? "it" : "them",
 			 coverage_draws_for(n_passes, missing, COVERAGE_CONFIDENCE));
 	else
-		str_addf(out, "; %u more %s, with --pass, would collect %s\n", missing,
-			 missing == 1 ? "process" : "processes", missing == 1 ? "it" : "them");
+		str_addf(out,
+			 "; %u more %s, with --pass, would collect %s, or one launch of %u ranks "
+			 "with --distribute rank\n",
+			 missing, missing == 1 ? "process" : "processes",
+			 missing == 1 ? "it" : "them", n_passes);
 }

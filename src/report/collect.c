@@ -48,6 +48,18 @@ static bool is_less(struct number a, struct number b)
 	return number_f64(a) < number_f64(b);
 }
 
+/* False when memory is out. */
+static bool add_rank(struct values *v, uint64_t **set, size_t rank)
+{
+	if (rank == SIZE_MAX)
+		return true;
+	if (!*set)
+		*set = arena_array(&v->arena, ranks_words(&v->ranks), sizeof(**set));
+	if (*set)
+		(*set)[rank / 64] |= (uint64_t)1 << (rank % 64);
+	return *set != NULL;
+}
+
 static void add_to_cell(struct cell_sums *c, const struct store_value *v, const struct store_row *r)
 {
 	struct number n = number_of(v);
@@ -148,23 +160,24 @@ bool metric_needs_rows(const struct values *v, uint32_t m)
 }
 
 static int add_to_metric(struct values *v, struct group_sums *g, uint32_t m,
-			 const struct store_row *r, struct error *err)
+			 const struct store_row *r, size_t rank, struct error *err)
 {
 	const struct plan_metric *metric = &v->plan->metrics[m];
 	struct metric_sums *sums = &g->metrics[m];
 	bool whole = true;
 	int rc = 0;
 
+	for (uint32_t i = 0; !r->complete && i < metric->n_counters; i++)
+		whole = whole && is_ok(&r->values[v->position[m][i]]);
+	if (whole && !add_rank(v, &sums->ranks, rank))
+		return no_memory(err);
+
 	if (metric_needs_rows(v, m))
 		rc = keep_columns(v, sums, m, r, err);
 	if (rc)
 		return rc;
 	add_spread(v, sums, m, r);
-	if (r->complete)
-		return 0;
-	for (uint32_t i = 0; i < metric->n_counters; i++)
-		whole = whole && is_ok(&r->values[v->position[m][i]]);
-	if (!whole)
+	if (r->complete || !whole)
 		return 0;
 	if (!sums->extra)
 		sums->extra = arena_array(&v->arena, metric->n_counters, sizeof(*sums->extra));
@@ -236,6 +249,7 @@ static int add_row(void *data, const struct store_row *r, struct error *err)
 {
 	struct values *v = data;
 	struct group_sums *g = group_of(v, r);
+	size_t rank = ranks_index(&v->ranks, r->run->spool->rank);
 	uint32_t pass = r->run->pass;
 	struct pass_sums *p;
 	int rc = 0;
@@ -258,12 +272,15 @@ static int add_row(void *data, const struct store_row *r, struct error *err)
 		p->complete_rows++;
 		p->complete_duration_ns += r->end_ns - r->begin_ns;
 	}
-	for (size_t i = 0; i < r->n_values; i++)
+	for (size_t i = 0; i < r->n_values; i++) {
 		add_to_cell(&p->cells[i], &r->values[i], r);
+		if (is_ok(&r->values[i]) && !add_rank(v, &p->cells[i].ranks, rank))
+			return no_memory(err);
+	}
 	if (!rc && r->n_instances)
 		rc = add_instances(p, r, err);
 	for (const uint32_t *m = v->metrics_of_pass[pass - 1]; !rc && *m != UINT32_MAX; m++)
-		rc = add_to_metric(v, g, *m, r, err);
+		rc = add_to_metric(v, g, *m, r, rank, err);
 	return rc;
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "base/vec.h"
+#include "report/ranks.h"
 #include "report/values.h"
 #include "store/id_map.h"
 
@@ -25,6 +26,7 @@ struct cell_sums { /* one counter, one pass, one group */
 	uint64_t bad[SAMPLE_DECLINED + 1];
 	uint64_t enabled_ns, running_ns; /* of the multiplexed */
 	struct number raw;               /* of the last multiplexed */
+	uint64_t *ranks;                 /* set of those behind n; NULL: none of a known rank */
 };
 struct pass_sums {
 	uint64_t rows, complete_rows;
@@ -39,6 +41,7 @@ struct metric_sums {   /* of one metric in its pass */
 	uint64_t rows; /* incomplete rows that have all that this metric needs */
 	uint64_t duration_ns;
 	struct total *extra; /* [counter of the metric], of those */
+	uint64_t *ranks;     /* as in cell_sums, of the rows that have all that it needs */
 	uint64_t spread_n;
 	double min, max;
 	VEC(double) columns; /* n_counters numbers a row, then its duration; see expr_needs_rows */
@@ -65,9 +68,10 @@ struct values {
 	struct values_options options;
 	struct metric_code *code;
 	uint32_t **metrics_of_pass; /* [pass - 1]: wanted metrics complete there, UINT32_MAX ends */
-	struct place *places;       /* by counter, then pass; see first_place */
-	uint32_t *first_place;      /* [counter], and one more */
-	uint32_t **position;        /* [metric]: of its counters within its pass */
+	struct ranks ranks;
+	struct place *places;  /* by counter, then pass; see first_place */
+	uint32_t *first_place; /* [counter], and one more */
+	uint32_t **position;   /* [metric]: of its counters within its pass */
 	VEC(struct group_sums) sums;
 	struct id_map group_index; /* (kernel and rank, pass) to index of sums */
 	struct id_map seen;        /* dispatches: (number / 64, process and kind) to 64 bits */

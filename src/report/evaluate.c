@@ -53,6 +53,24 @@ static const struct place *first_value(const struct values *v, const struct grou
 	return NULL;
 }
 
+/* Says by which ranks a value was measured. */
+static void set_ranks(struct values *v, const uint64_t *set, struct value *out)
+{
+	struct str list = STR_INIT;
+
+	if (!out->present || !v->ranks.size || !set)
+		return;
+	out->n_ranks = ranks_list(&v->ranks, set, &list);
+	out->of_ranks = (uint32_t)v->ranks.size;
+	out->ranks = keep(v, &list);
+}
+
+static void join_ranks(const struct values *v, uint64_t *into, const uint64_t *from)
+{
+	for (size_t i = 0; into && from && i < ranks_words(&v->ranks); i++)
+		into[i] |= from[i];
+}
+
 /* ---- counters ---- */
 
 /* What the group's own samples say: the first pass with a bad one, and the commonest status there.
@@ -127,8 +145,12 @@ static int counter_value(struct values *v, const struct group_sums *g, uint32_t 
 	struct str list = STR_INIT;
 	double low = 0, high = 0, mean;
 	uint32_t n_compared = 0;
+	uint64_t *ranks = arena_array(&v->arena, ranks_words(&v->ranks) + 1, sizeof(*ranks));
 
-	*out = (struct value){.index = counter, .status = "ok", .reason = "", .passes = ""};
+	if (!ranks)
+		return no_memory(err);
+	*out = (struct value){
+		.index = counter, .status = "ok", .reason = "", .passes = "", .ranks = ""};
 	for_each_place (v, counter, p) {
 		const struct cell_sums *c = cell_at(g, p);
 
@@ -139,6 +161,7 @@ static int counter_value(struct values *v, const struct group_sums *g, uint32_t 
 		if (!out->n || is_less(out->max, c->max))
 			out->max = c->max;
 		out->n += c->n;
+		join_ranks(v, ranks, c->ranks);
 		total.whole += c->all.whole;
 		total.real += c->all.real;
 		total.has_real = total.has_real || c->all.has_real;
@@ -163,6 +186,7 @@ static int counter_value(struct values *v, const struct group_sums *g, uint32_t 
 	if (out->present) {
 		out->value = mean_of(&total, out->n);
 		out->sum = total_number(&total);
+		set_ranks(v, ranks, out);
 	} else {
 		why_counter(v, g, counter, out);
 	}
@@ -351,6 +375,7 @@ static int metric_value(struct values *v, const struct group_sums *g, uint32_t m
 			      .status = "ok",
 			      .reason = "",
 			      .passes = "",
+			      .ranks = "",
 			      .pass_spread = -1};
 	if (!v->code[m].expr) {
 		out->status = status_name(SAMPLE_NOT_COLLECTED);
@@ -398,7 +423,18 @@ static int metric_value(struct values *v, const struct group_sums *g, uint32_t m
 	if (metric->pass) {
 		str_addf(&why, "%u", metric->pass);
 		out->passes = keep(v, &why);
+		set_ranks(v, sums->ranks, out);
 	} else {
+		uint64_t *ranks =
+			arena_array(&v->arena, ranks_words(&v->ranks) + 1, sizeof(*ranks));
+
+		for (uint32_t i = 0; i < metric->n_counters; i++) {
+			const struct place *p = first_value(v, g, metric->counters[i]);
+
+			if (p)
+				join_ranks(v, ranks, cell_at(g, p)->ranks);
+		}
+		set_ranks(v, ranks, out);
 		out->status = "split";
 		out->passes = split_passes(v, g, metric, err);
 		if (!out->passes)

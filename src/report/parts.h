@@ -28,6 +28,10 @@ int declined_table(struct store *s, const struct values_options *vo, const struc
 /* Lines for the head of the text; an object for the document. */
 void text_replay(const struct store *s, struct str *out);
 void json_replay(const struct store *s, struct json_writer *w);
+/* ---- ranks.c ---- */
+/* One row for each rank (process without one: for each host): its passes, executions, ends. */
+int ranks_table(const struct store *s, const struct report_options *o, FILE *f,
+		struct json_writer *json, struct error *err);
 /* ---- text_parts.c: the rest of the text ---- */
 /* Program, plan, coverage, anchors; how ratios were taken when not as usual. */
 void text_head(const struct store *s, const struct values *v, enum expr_ratio ratio,

@@ -252,6 +252,8 @@ static int write_text(struct store *s, const struct values *v, const struct filt
 	text_head(s, v, o->ratio, &text);
 	text_replay(s, &text);
 	rc = write_out(&text, f, err);
+	if (!rc && o->by == REPORT_BY_RANK)
+		rc = ranks_table(s, o, f, NULL, err);
 	if (!rc && o->by == REPORT_BY_KERNEL && kernels_has_rows(v))
 		rc = kernels_table(s, v, o, f, NULL, err);
 	if (!rc)
@@ -282,6 +284,10 @@ static int write_json(struct store *s, const struct values *v, const struct filt
 	json_head(s, o, &w);
 	json_key(&w, "values");
 	rc = write_values(s, v, filter, o, f, &w, err);
+	if (!rc && o->by == REPORT_BY_RANK) {
+		json_key(&w, "ranks");
+		rc = ranks_table(s, o, f, &w, err);
+	}
 	if (!rc && o->by == REPORT_BY_KERNEL) {
 		json_key(&w, "kernels");
 		rc = kernels_table(s, v, o, f, &w, err);

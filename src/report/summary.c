@@ -2,6 +2,7 @@
 /* The lines that end a run. */
 #include "report/summary.h"
 
+#include "report/ranks.h"
 #include "store/store.h"
 
 static bool is_complete(const struct store *s)
@@ -28,6 +29,8 @@ int summary_write(const char *dir, FILE *f, bool *complete_out, struct error *er
 		*complete_out = is_complete(s);
 	if (f)
 		rc = store_summary(s, &text, err);
+	if (f && !rc)
+		coverage_of_store(s, &text);
 	if (f && !rc && fputs(str_text(&text), f) < 0)
 		rc = error_set(err, RC_IO, "cannot write the summary");
 	str_release(&text);

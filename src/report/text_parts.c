@@ -3,6 +3,7 @@
  * missing. */
 #include "base/vec.h"
 #include "report/parts.h"
+#include "report/ranks.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -73,6 +74,41 @@ static void add_coverage(const struct store *s, struct str *out)
 		 n_executions == 1 ? "" : "s", n_spools, n_spools == 1 ? "" : "s");
 }
 
+/* Who ran which pass, and whether values of different ranks stand side by side. */
+static void add_ranks(const struct store *s, const struct values *v, struct str *out)
+{
+	const struct value_group *groups;
+	struct str text = STR_INIT;
+	uint32_t size = 0;
+	bool some = false;
+	size_t n = 0;
+
+	coverage_of_store(s, &text);
+	for (const char *line = str_text(&text); *line;) {
+		size_t length = strcspn(line, "\n");
+
+		str_addf(out, "           %.*s\n", (int)length, line);
+		line += length + (line[length] == '\n');
+	}
+	str_release(&text);
+	groups = v ? values_groups(v, &n) : NULL;
+	for (size_t i = 0; i < n; i++) {
+		for (size_t k = 0; k < groups[i].n; k++) {
+			const struct value *x = &groups[i].values[k];
+
+			size = x->of_ranks;
+			some = some || (x->n_ranks < x->of_ranks && groups[i].rank < 0);
+			if (some)
+				break;
+		}
+	}
+	if (some)
+		str_addf(out,
+			 "ranks      of the %u ranks only some measured what is marked below; such "
+			 "values are\n           of those ranks alone, and no totals of the job\n",
+			 size);
+}
+
 /* For each anchor, how far its passes are apart in the kernel where they differ most. */
 static void add_anchors(const struct plan *plan, const struct values *v, struct str *out)
 {
@@ -127,6 +163,7 @@ void text_head(const struct store *s, const struct values *v, enum expr_ratio ra
 	str_release(&command);
 	add_plan(plan, out);
 	add_coverage(s, out);
+	add_ranks(s, v, out);
 	add_anchors(plan, v, out);
 	if (ratio == EXPR_MEAN_OF_RATIOS)
 		str_add(out, "ratios     means of the values of each dispatch (--ratio mean)\n");

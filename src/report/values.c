@@ -271,6 +271,8 @@ int values_collect(struct values **values_out, struct store *s, const struct val
 	v->options = *o;
 	rc = metrics_parse(&v->arena, v->plan, &v->code, err);
 	if (!rc)
+		rc = ranks_init(&v->ranks, s, err);
+	if (!rc)
 		rc = index_counters(v, err);
 	if (!rc)
 		rc = index_metrics(v, err);
@@ -317,6 +319,7 @@ void values_free(struct values *v)
 	vec_release(&v->sums);
 	vec_release(&v->groups);
 	id_map_release(&v->group_index);
+	ranks_release(&v->ranks);
 	id_map_release(&v->seen);
 	arena_release(&v->arena);
 	free(v);

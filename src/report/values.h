@@ -49,6 +49,11 @@ struct value {
 			     * "not matched", "declined" */
 	const char *reason; /* "" when status is ok */
 	const char *passes; /* it was taken from: "1, 3"; "" for none */
+	/* The ranks it was measured by, "0, 2-3", how many these are, and how many the job has; ""
+	 * and 0 where ranks are not known. With fewer ranks than the job has, it is a value of
+	 * those. */
+	const char *ranks;
+	uint32_t n_ranks, of_ranks;
 };
 struct value_group {
 	const char *name;    /* of the kernel, or the program's */

@@ -27,6 +27,9 @@ static const struct table_column columns[] = {
 	{"passes", "pass", NULL, TABLE_STRING, 0},
 	{"status", NULL, NULL, TABLE_STRING, TABLE_ONLY_DATA},
 	{"reason", NULL, NULL, TABLE_STRING, TABLE_ONLY_DATA},
+	{"ranks", NULL, NULL, TABLE_STRING, TABLE_ONLY_DATA},
+	{"of_ranks", NULL, NULL, TABLE_NUMBER, TABLE_ONLY_DATA},
+	{"some_ranks", "ranks", NULL, TABLE_STRING, TABLE_ONLY_TEXT | TABLE_HIDE_EMPTY},
 	{"note", NULL, NULL, TABLE_STRING, TABLE_ONLY_TEXT | TABLE_HIDE_EMPTY},
 };
 #define N_COLUMNS (sizeof(columns) / sizeof(columns[0]))
@@ -81,6 +84,20 @@ static void add_note(struct table *t, const struct plan *plan, const struct valu
 	str_release(&text);
 }
 
+/* For people only where not all ranks stand behind a value, and not where the group is one rank. */
+static void add_some_ranks(struct table *t, const struct value_group *g, const struct value *v)
+{
+	char text[64] = "";
+
+	if (v->n_ranks < v->of_ranks && g->rank < 0) {
+		if (strlen(v->ranks) <= 16)
+			snprintf(text, sizeof(text), "%s of %u", v->ranks, v->of_ranks);
+		else
+			snprintf(text, sizeof(text), "%u of %u", v->n_ranks, v->of_ranks);
+	}
+	table_add_string(t, text);
+}
+
 static void add_present(struct table *t, bool there, struct number n)
 {
 	if (there)
@@ -118,6 +135,9 @@ static void add_value(struct table *t, const struct plan *plan, const struct val
 	table_add_string(t, v->passes);
 	table_add_string(t, v->status);
 	table_add_string(t, v->reason);
+	table_add_string(t, v->ranks);
+	add_present(t, v->of_ranks > 0, NUMBER_U64(v->of_ranks));
+	add_some_ranks(t, g, v);
 	add_note(t, plan, v, legend);
 	table_end_row(t);
 }

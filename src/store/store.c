@@ -98,6 +98,7 @@ static int read_run_json(struct store *s, struct error *err)
 	if (root->type != JSON_OBJECT)
 		return error_set(err, RC_CORRUPT, "%s:1: not an object", path);
 	s->info.cwd = optional_string(root, "cwd");
+	s->info.options = optional_string(root, "options");
 	s->info.filters = optional_string(root, "filters");
 	s->info.host = optional_string(root, "host");
 	s->info.created = optional_string(root, "created");

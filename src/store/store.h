@@ -33,6 +33,7 @@ struct store_info {
 	const char *const *argv; /* NULL-terminated */
 	const char *program; /* argv[0], or what a launcher started, without its folders; else the
 			      * name of the process unit */
+	const char *options; /* of the run that made it, as given */
 	const char *cwd, *filters, *host, *created, *collection;
 	bool temporary; /* retally.db could not be written: a private database is used */
 };

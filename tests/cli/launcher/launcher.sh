@@ -11,7 +11,7 @@ app=$programs/twelve
 counters=bp:f1,bp:f2,bp:f3,bp:f4,bp:f5,bp:f6,bp:f7,bp:f8,bp:f9
 run() { timeout 100 "$retally" run "$@"; }
 # rank,name,value of what bp: counted, and how many executions are behind it
-values() { "$retally" report "$1" --by rank --format csv | cut -d, -f3,6,8,14 | grep ',bp:' | sort; }
+values() { "$retally" report "$1" --by rank --format csv | cut -d, -f3,6,8,13 | grep ',bp:' | sort; }
 
 same() { # NAME PROGRAM COUNTERS LAUNCHER...: outside and inside of the launcher
 	local name=$1 program=$2 counters=$3 k passes

@@ -10,7 +10,7 @@ counters=bp:f1,bp:f2,bp:f3,bp:f4,bp:f5,bp:f6,bp:f7,bp:f8,bp:f9
 total=$("$retally" plan -e $counters --count -- "$app")
 is "$total" 3 'the plan has three passes'
 # Values without what differs from run to run.
-values() { "$retally" report "$1" --format csv | cut -d, -f5,6,8,14,15,16 | grep '^counter,bp:'; }
+values() { "$retally" report "$1" --format csv | cut -d, -f5,6,8,13,16,17 | grep '^counter,bp:'; }
 
 exits 0 'all passes in one' "$retally" run -q -e $counters -o whole -- "$app"
 for k in 1 2 3; do
@@ -30,7 +30,7 @@ exits 0 'a run goes on in the result' "$retally" run -q -e $counters --pass 3 -o
 is "$(values only-1)" "$(values whole)" 'which is whole then'
 exits 0 'the same pass again' "$retally" run -q -e $counters --pass 3 -o again -- "$app"
 exits 0 'is merged' "$retally" merge again -o merged
-like "$("$retally" report merged --format csv)" '^[^,]*,process,,,counter,bp:f9,.*,2,3,ok' 'as n = 2'
+like "$("$retally" report merged --format csv)" '^[^,]*,process,,,counter,bp:f9,,90,count,90,90,180,2,.*,3,ok' 'as n = 2'
 
 exits 0 'another command' "$retally" run -q -e $counters --pass 1 -o other -- "$app" 2
 exits 2 'is refused' "$retally" merge only-2 other -o refused

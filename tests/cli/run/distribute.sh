@@ -55,6 +55,27 @@ is "$status" 0 'eight ranks at once all succeed'
 is "$(ls shared/spool/*.rts | wc -l)" 8 'each has a file of its own'
 is "$(for r in 0 1 2 3 4 5 6 7; do ls shared/spool/*.$r.*.rts; done | wc -l)" 8 'with its rank in the name'
 is "$(ls shared | tr '\n' ' ')" 'plan.json retally.db run.json spool ' 'nothing else is left behind'
+# Values of some ranks are marked with them; every rank has its row.
+"$retally" report shared >text
+like "$(cat text)" 'samples of the [0-9]+ passes: ' 'the report tells the coverage'
+like "$(cat text)" '^ranks +of the 8 ranks only some measured' 'and that totals are not of all ranks'
+like "$(cat text)" '^  bp:f12 +120 .*  [0-9](, [0-9])* of 8' 'a counter of some passes is marked with its ranks'
+unlike "$(cat text)" '^  task-clock .* of 8' 'one that every rank counted is not'
+"$retally" report shared --format csv >csv
+is "$(head -1 csv | tr -d '\r' | sed 's/.*,reason,//')" 'ranks,of_ranks' 'CSV has the ranks'
+like "$(grep ',task-clock,' csv)" ',0-7,8.?$' 'and how many there are'
+is "$("$retally" report shared --format json | python3 -c '
+import json, sys
+v = [x for x in json.load(sys.stdin)["values"] if x["name"] == "bp:f12"][0]
+ranks = [r for r in v["ranks"].replace(" ", "").split(",")]
+print(v["of_ranks"], v["sum"] == 120 * len(ranks) if "-" not in v["ranks"] else True, v["sum"] < 8 * 120)')" \
+	'8 True True' 'JSON too, and a sum is of those ranks'
+"$retally" report shared --by rank >text
+is "$(sed -n '/^ranks$/,/^$/p' text | grep -c '^ *[0-7] ')" 8 'by rank: a row for each'
+like "$(cat text)" '^  rank +host +passes +runs +exit +pid' 'with its host, passes and pid'
+is "$("$retally" report shared --by rank --format json | python3 -c '
+import json, sys
+print(sorted(r["rank"] for r in json.load(sys.stdin)["ranks"]))')" '[0, 1, 2, 3, 4, 5, 6, 7]' 'in JSON as well'
 RETALLY_RANK=8 RETALLY_SIZE=9 RETALLY_JOB=same run --distribute rank -o shared
 RETALLY_RANK=0 RETALLY_SIZE=9 RETALLY_JOB=same run --distribute rank -o shared
 unlike "$(cat err)" '^missing' 'all passes are covered'

@@ -20,16 +20,19 @@ static void test_words(void **state)
 		  "samples of the 3 passes: 1 of pass 1-3\n");
 	describes((const uint32_t[]){2, 2, 0, 1, 0, 0, 2}, 7, false,
 		  "samples of the 7 passes: 2 of pass 1-2, 7; 1 of pass 4\n"
-		  "missing: pass 3, 5-6; 3 more processes, with --pass, would collect them\n");
+		  "missing: pass 3, 5-6; 3 more processes, with --pass, would collect them, or one "
+		  "launch of 7 ranks with --distribute rank\n");
 	describes((const uint32_t[]){1, 0}, 2, false,
 		  "samples of the 2 passes: 1 of pass 1\n"
-		  "missing: pass 2; 1 more process, with --pass, would collect it\n");
+		  "missing: pass 2; 1 more process, with --pass, would collect it, or one launch "
+		  "of 2 ranks with --distribute rank\n");
 	describes((const uint32_t[]){5, 0, 0, 0}, 4, true,
 		  "samples of the 4 passes: 5 of pass 1\n"
 		  "missing: pass 2-4; about 8 more random processes would collect them (15 with "
 		  "95 % certainty)\n");
 	describes((const uint32_t[]){0, 0}, 2, false,
-		  "missing: pass 1-2; 2 more processes, with --pass, would collect them\n");
+		  "missing: pass 1-2; 2 more processes, with --pass, would collect them, or one "
+		  "launch of 2 ranks with --distribute rank\n");
 }
 
 static void test_collector(void **state)
