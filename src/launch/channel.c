@@ -23,11 +23,18 @@ bool channel_send(int fd, const struct channel_message *m)
 
 int channel_receive(int fd, struct channel_message *m)
 {
+	bool reset = false;
 	ssize_t n;
 
-	do
+	/* ECONNRESET: the other side ended with a message of ours unread. It is told once, before
+	 * what the other side had sent. */
+	do {
 		n = recv(fd, m, sizeof(*m), MSG_DONTWAIT);
-	while (n < 0 && errno == EINTR);
+		if (n < 0 && errno == ECONNRESET && !reset) {
+			reset = true;
+			errno = EINTR;
+		}
+	} while (n < 0 && errno == EINTR);
 	if (n == (ssize_t)sizeof(*m)) {
 		m->text[sizeof(m->text) - 1] = 0;
 		return 1;
