@@ -27,6 +27,7 @@ static const struct identity_launcher launchers[] = {
 	{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", true},
 	{"PMI_RANK", "PMI_SIZE", "PMI_LOCAL_RANK", true},
 	{"PMI_RANK", NULL, "MPI_LOCALRANKID", true}, /* hydra: MPICH, Intel MPI */
+	{"PMI_ID", NULL, "MPI_LOCALRANKID", true},   /* hydra -pmi-port */
 	{"FLUX_TASK_RANK", "FLUX_JOB_SIZE", "FLUX_TASK_LOCAL_ID", true},
 	{"JSM_NAMESPACE_RANK", "JSM_NAMESPACE_SIZE", "JSM_NAMESPACE_LOCAL_RANK", true},
 	{"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_LOCAL_RANK", true},

@@ -45,6 +45,8 @@ static const struct {
 	{"hydra without a rank: the local rank is not taken for it",
 	 "PMI_PORT=h:1 MPI_LOCALRANKID=0", NONE, NONE, NONE, NULL, NULL, NULL, "", NULL,
 	 "PMI_PORT"},
+	{"hydra -pmi-port", "PMI_PORT=h:1 PMI_ID=1 MPI_LOCALRANKID=0", 1, NONE, 0, "PMI_ID", NULL,
+	 "MPI_LOCALRANKID", "", NULL, "PMI_ID"},
 	{"srun --mpi=pmix",
 	 "PMIX_RANK=5 SLURM_PROCID=5 SLURM_STEP_NUM_TASKS=6 SLURM_NTASKS=9 SLURM_LOCALID=2 "
 	 "SLURM_JOB_ID=77",
