@@ -82,12 +82,14 @@ static bool run_sum_up(const struct options *o, const struct run_outcome *outcom
 	for (size_t i = 0; i < outcome->findings.n; i++) {
 		const struct run_finding *f = &outcome->findings.items[i];
 
-		fputs("retally: ", stderr);
+		char rank[32] = "", pass[32] = "";
+
 		if (outcome->rank > 0)
-			fprintf(stderr, "rank %d: ", outcome->rank);
+			snprintf(rank, sizeof(rank), "rank %d: ", outcome->rank);
 		if (f->pass && strncmp(f->text, "pass ", 5) != 0)
-			fprintf(stderr, "pass %u: ", f->pass);
-		fprintf(stderr, "%s\n", f->text);
+			snprintf(pass, sizeof(pass), "pass %u: ", f->pass);
+		/* In one piece: other ranks write to the same terminal. */
+		fprintf(stderr, "retally: %s%s%s\n", rank, pass, f->text);
 	}
 	/* One rank speaks for the job; the directory has the others' too, as far as they are. */
 	if (outcome->rank > 0)

@@ -107,7 +107,7 @@ void manager_round_judge(const struct star_news *round, int rank, int size,
 		against = 1;
 	}
 	if (against > 1)
-		snprintf(verdict->why, sizeof(verdict->why), "%s, and so on for %d more", text,
+		snprintf(verdict->why, sizeof(verdict->why), "%s, and %d more likewise", text,
 			 against - 1);
 	else
 		snprintf(verdict->why, sizeof(verdict->why), "%s", text);
@@ -135,7 +135,7 @@ void manager_round_results(const struct star_news *round, int size, char *text, 
 					 used ? ", " : "", i, v.completed);
 	}
 	if (less > 4 && used < room)
-		used += (size_t)snprintf(text + used, room - used, ", and so on for %d more",
+		used += (size_t)snprintf(text + used, room - used, ", %d more less than all",
 					 less - 4);
 	if (less && used < room)
 		snprintf(text + used, room - used, " of the %u passes that others completed", most);

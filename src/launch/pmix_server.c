@@ -602,6 +602,9 @@ static void server_isolate(int socket)
 	sigaction(SIGCHLD, &plain, NULL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
+	/* A launcher that kills a job kills its process group: the folder would stay. We go by
+	 * ourselves, by the end of file. */
+	setpgid(0, 0);
 	prctl(PR_SET_NAME, "retally-pmix");
 	server.link.fd = fcntl(socket, F_DUPFD_CLOEXEC, 3);
 	null = open("/dev/null", O_RDWR | O_CLOEXEC);

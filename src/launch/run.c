@@ -480,6 +480,8 @@ int run_program(const struct run_options *asked, const struct plan *plan,
 	/* A single pass leaves the launcher's process manager to the program. */
 	if (!rc && !chosen.pass && plan->n_passes > 1)
 		rc = manager_choose_here(chosen.mpi, &identity, &choice, err);
+	else if (!rc && chosen.distribute.unit == DISTRIBUTE_RANK)
+		rc = manager_choose_here(MANAGER_NONE, &identity, &choice, err);
 	if (rc)
 		goto out;
 	rc = program_find(&program, options->argv, err);
@@ -536,6 +538,7 @@ int run_program(const struct run_options *asked, const struct plan *plan,
 			.launch = outcome->launch,
 			.folder = directory.fd,
 			.choice = choice.meet ? &choice : NULL,
+			.meet_at_end = choice.meet && chosen.pass,
 			.host = identity.host,
 			.pmix = choice.pmix ? &pmix : NULL,
 			.passes = passes,

@@ -381,7 +381,7 @@ static bool supervisor_meet(struct supervisor *s)
 	struct error err = {0};
 	int rc;
 
-	if (!job->choice || !job->choice->meet)
+	if (!job->choice || !job->choice->meet || job->meet_at_end)
 		return true;
 	rc = manager_open(&s->manager, &request, &err);
 	if (rc == RC_END || s->interrupts || s->caller_gone)
@@ -398,6 +398,28 @@ static bool supervisor_meet(struct supervisor *s)
 			err.message);
 	s->n_passes = 1;
 	return true;
+}
+
+/* Each rank ran its one pass (--distribute) without waiting for anybody; now for a moment, so that
+ * rank 0 does not speak of ranks that are just finishing. */
+static void supervisor_meet_late(struct supervisor *s)
+{
+	const struct supervisor_job *job = s->job;
+	struct manager_request request = {
+		.choice = job->choice,
+		.host = job->host,
+		.folder = job->folder,
+		.owner = {.idle = supervisor_idle, .context = s},
+	};
+	struct error err = {0};
+
+	if (!job->meet_at_end || !s->completed || s->interrupts || s->caller_gone)
+		return;
+	/* Rank 0 may have been and gone. */
+	request.wait_seconds = job->choice->rank ? 3.0 : 5.0;
+	if (manager_open(&s->manager, &request, &err) && !job->choice->rank)
+		supervisor_find(s, RUN_FINDING_NOTE, 0,
+				"other ranks were still running when this was written");
 }
 
 /* After the last pass, with the records written: rank 0 waits for the others', and speaks for them.
@@ -461,6 +483,7 @@ void supervisor_run(const struct supervisor_job *job)
 				s.record.why.message);
 	if (spool_close(job->spool, &err) && !s.record.failed)
 		supervisor_find(&s, RUN_FINDING_DISABLED, 0, "%.400s", err.message);
+	supervisor_meet_late(&s);
 	supervisor_collect(&s);
 	end.a = progress.exit_status;
 	end.b = progress.signal;

@@ -28,9 +28,10 @@ struct supervisor_job {
 	const char *launch;
 	int folder;                          /* the run directory, open */
 	const struct manager_choice *choice; /* of a rank of a parallel job, for several passes */
-	const char *host;                    /* name of this machine */
-	struct pmix_service *pmix;           /* started by the caller, NULL: not needed */
-	const uint32_t *passes;              /* numbers, in the order they run */
+	bool meet_at_end; /* the ranks meet after the only pass, for what rank 0 says of them */
+	const char *host; /* name of this machine */
+	struct pmix_service *pmix; /* started by the caller, NULL: not needed */
+	const uint32_t *passes;    /* numbers, in the order they run */
 	uint32_t n_passes;
 	int channel;    /* the supervisor's end */
 	int signals;    /* signalfd of inbox_signals() */
