@@ -22,7 +22,7 @@ const struct sim_tools *sim_test_tools(void);
 /* A launch with n items in groups of 64 and up to 8 arguments. */
 int sim_test_launch(struct sim_queue *q, const char *kernel, uint32_t n, uint32_t n_arguments,
 		    const uint64_t *arguments);
-#define launch(q, kernel, n, ...)                                                         \
+#define enqueue(q, kernel, n, ...)                                                        \
 	sim_test_launch(q, kernel, n,                                                     \
 			(uint32_t)(sizeof((uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t)), \
 			(const uint64_t[]){__VA_ARGS__})

@@ -49,26 +49,26 @@ static void test_kernels_do_what_they_say(void **state)
 	}
 	works(sim_copy_in(h.q, h.a, x, sizeof(x)));
 	works(sim_copy_in(h.q, h.b, y, sizeof(y)));
-	works(launch(h.q, "vector_add", N, h.a, h.b, h.c, N));
+	works(enqueue(h.q, "vector_add", N, h.a, h.b, h.c, N));
 	sim_test_read(h.q, h.c, out, sizeof(out));
 	for (uint32_t i = 0; i < N; i++)
 		assert_int_equal(out[i], x[i] + y[i]);
-	works(launch(h.q, "update", N, h.a, N));
+	works(enqueue(h.q, "update", N, h.a, N));
 	sim_test_read(h.q, h.a, out, sizeof(out));
 	for (uint32_t i = 0; i < N; i++)
 		assert_int_equal(out[i], 3 * x[i] + 1);
-	works(launch(h.q, "set", N, h.a, N, 5));
+	works(enqueue(h.q, "set", N, h.a, N, 5));
 	sim_test_read(h.q, h.a, out, sizeof(out));
 	assert_int_equal(out[N - 1], N + 4);
 	/* only as many elements as there are items */
-	works(launch(h.q, "set", 64, h.a, N, 9));
+	works(enqueue(h.q, "set", 64, h.a, N, 9));
 	sim_test_read(h.q, h.a, out, sizeof(out));
 	assert_int_equal(out[63], 72);
 	assert_int_equal(out[64], 69);
 
 	works(sim_copy_in(h.q, h.a, bytes, sizeof(bytes)));
 	works(sim_fill(h.q, h.b, 0, N * 8));
-	works(launch(h.q, "histogram", N, h.a, h.b, N));
+	works(enqueue(h.q, "histogram", N, h.a, h.b, N));
 	sim_test_read(h.q, h.b, out, sizeof(out));
 	assert_int_equal(out[0], 200);
 	assert_int_equal(out[4], 200);
@@ -77,13 +77,13 @@ static void test_kernels_do_what_they_say(void **state)
 	for (uint32_t i = 0; i < N; i++)
 		x[i] = (i + 7) % N;
 	works(sim_copy_in(h.q, h.a, x, sizeof(x)));
-	works(launch(h.q, "chain", 1, h.a, h.c, 3, 10));
+	works(enqueue(h.q, "chain", 1, h.a, h.c, 3, 10));
 	sim_test_read(h.q, h.c, out, 4);
 	assert_int_equal(out[0], 73);
 
 	works(sim_fill(h.q, h.b, 0, N * 8));
 	for (int i = 0; i < 3; i++)
-		works(launch(h.q, "append", 1, h.b, h.c, 10, (uint64_t)i * 100));
+		works(enqueue(h.q, "append", 1, h.b, h.c, 10, (uint64_t)i * 100));
 	sim_test_read(h.q, h.b, &count, 4);
 	sim_test_read(h.q, h.c, out, 120);
 	assert_int_equal(count, 30);
@@ -91,7 +91,7 @@ static void test_kernels_do_what_they_say(void **state)
 
 	works(sim_copy_in(h.q, h.a, seeds, sizeof(seeds)));
 	works(sim_fill(h.q, h.b, 0, 16));
-	works(launch(h.q, "walk", N, h.a, h.b, N));
+	works(enqueue(h.q, "walk", N, h.a, h.b, N));
 	sim_test_read(h.q, h.b, sums, sizeof(sums));
 	assert_in_range(sums[0], N, 4096 * N);
 	sim_test_read(h.q, h.a, seeds, sizeof(seeds));
@@ -99,14 +99,14 @@ static void test_kernels_do_what_they_say(void **state)
 
 	works(sim_copy_in(h.q, h.a, &h.c, 8));
 	works(sim_fill(h.q, h.c, 0, N * 8));
-	works(launch(h.q, "stray", 1, h.a, 42));
+	works(enqueue(h.q, "stray", 1, h.a, 42));
 	sim_test_read(h.q, h.c, out, 4);
 	assert_int_equal(out[0], 42);
 	sim_test_read(h.q, h.a, &box, 8);
 	assert_int_equal(box, h.c);
 
 	works(sim_fill(h.q, h.a, 0, N * 8));
-	works(launch(h.q, "guarded", N, h.a, h.b, N));
+	works(enqueue(h.q, "guarded", N, h.a, h.b, N));
 	sim_test_read(h.q, h.a, out, sizeof(out));
 	assert_int_equal(out[N - 1], 1);
 	works(sim_close(h.d));
@@ -123,7 +123,7 @@ static void test_touch_writes_the_part(void **state)
 	begin(&h, NULL);
 	works(sim_malloc(h.d, size, &address));
 	works(t->track(h.d, address));
-	works(launch(h.q, "touch", 1, address, size, 10, 1));
+	works(enqueue(h.q, "touch", 1, address, size, 10, 1));
 	works(sim_wait(h.d));
 	works(t->tracked(h.d, address, pages));
 	for (int i = 0; i < 16; i++)
@@ -158,7 +158,7 @@ static int status_of_access(int way)
 			void *flag;
 
 			works(sim_malloc_shared(h.d, 4, &flag));
-			works(launch(h.q, "spin", 1, (uint64_t)(uintptr_t)flag, h.a));
+			works(enqueue(h.q, "spin", 1, (uint64_t)(uintptr_t)flag, h.a));
 			(void)*p;
 		} else if (way == 3) { /* shared memory is the host's as well */
 			void *shared;
@@ -192,7 +192,7 @@ static void test_memory_is_not_cleared_and_comes_again(void **state)
 
 	(void)state;
 	begin(&h, NULL);
-	works(launch(h.q, "set", N, h.b, N, 77));
+	works(enqueue(h.q, "set", N, h.b, N, 77));
 	works(sim_free(h.d, h.b));
 	/* What a tool takes comes from elsewhere. */
 	works(sim_test_tools()->tool_malloc(h.d, N * 8, &tool));
@@ -218,14 +218,14 @@ static void test_kernels_that_wait(void **state)
 	begin(&h, NULL);
 	works(sim_queue_create(h.d, &second));
 	works(sim_malloc_shared(h.d, 4, &flag));
-	works(launch(h.q, "spin", 1, (uint64_t)(uintptr_t)flag, h.a));
+	works(enqueue(h.q, "spin", 1, (uint64_t)(uintptr_t)flag, h.a));
 	assert_int_equal(sim_queue_query(h.q), SIM_NOT_READY);
 	assert_int_equal(sim_test_tools()->drain(h.d, 1000000), SIM_TIMEOUT);
 	__atomic_store_n((uint32_t *)flag, 5, __ATOMIC_RELEASE);
 	works(sim_queue_wait(h.q));
 	works(sim_queue_query(h.q));
-	works(launch(h.q, "ping", 1, h.b, 0, 100));
-	works(launch(second, "ping", 1, h.b, 1, 100));
+	works(enqueue(h.q, "ping", 1, h.b, 0, 100));
+	works(enqueue(second, "ping", 1, h.b, 1, 100));
 	works(sim_wait(h.d));
 	sim_test_read(h.q, h.b, &turn, 4);
 	assert_int_equal(turn, 200);
@@ -248,11 +248,11 @@ static void test_events_order_queues(void **state)
 	works(sim_event_query(never));
 	works(sim_queue_wait_event(h.q, never));
 	works(sim_malloc_shared(h.d, 4, &flag));
-	works(launch(h.q, "spin", 1, (uint64_t)(uintptr_t)flag, h.c));
-	works(launch(h.q, "set", N, h.a, N, 1));
+	works(enqueue(h.q, "spin", 1, (uint64_t)(uintptr_t)flag, h.c));
+	works(enqueue(h.q, "set", N, h.a, N, 1));
 	works(sim_event_record(e, h.q));
 	works(sim_queue_wait_event(second, e));
-	works(launch(second, "update", N, h.a, N));
+	works(enqueue(second, "update", N, h.a, N));
 	assert_int_equal(sim_event_query(e), SIM_NOT_READY);
 	__atomic_store_n((uint32_t *)flag, 1, __ATOMIC_RELEASE);
 	works(sim_event_wait(e));
@@ -273,7 +273,7 @@ static void from_callback(void *data)
 {
 	struct called *c = data;
 
-	c->launched = launch(c->h.q, "update", N, c->h.a, N);
+	c->launched = enqueue(c->h.q, "update", N, c->h.a, N);
 	c->waited = sim_wait(c->h.d);
 }
 
@@ -284,7 +284,7 @@ static void test_callbacks(void **state)
 
 	(void)state;
 	begin(&c.h, NULL);
-	works(launch(c.h.q, "set", N, c.h.a, N, 1));
+	works(enqueue(c.h.q, "set", N, c.h.a, N, 1));
 	works(sim_queue_callback(c.h.q, from_callback, &c));
 	works(sim_test_tools()->drain(c.h.d, UINT64_C(60) * 1000000000));
 	works(c.launched);
@@ -328,10 +328,10 @@ static char *count_everything(const struct sim_config *config)
 		works(sim_wait(h.d));
 		works(t->counters_program(h.d, passes[p], n, 2));
 		works(t->counters_start(h.d, h.q, 0));
-		works(launch(h.q, "walk", N, h.a, h.b, N));
+		works(enqueue(h.q, "walk", N, h.a, h.b, N));
 		works(t->counters_stop(h.d, h.q, 0));
 		works(t->counters_start(h.d, h.q, 1));
-		works(launch(h.q, "vector_add", N, h.a, h.b, h.c, N));
+		works(enqueue(h.q, "vector_add", N, h.a, h.b, h.c, N));
 		works(t->counters_stop(h.d, h.q, 1));
 		works(sim_wait(h.d));
 		for (uint32_t u = 0; u < 2; u++)
@@ -402,14 +402,14 @@ static void test_counting_the_whole_device(void **state)
 	works(sim_queue_create(h.d, &second));
 	works(t->counters_acquire(h.d));
 	works(t->counters_program(h.d, ids, 2, 1));
-	works(launch(h.q, "update", N, h.a, N));
+	works(enqueue(h.q, "update", N, h.a, N));
 	works(sim_wait(h.d));
 	works(t->counters_start(h.d, NULL, 0));
-	works(launch(h.q, "update", N, h.a, N));
-	works(launch(second, "update", N, h.b, N));
+	works(enqueue(h.q, "update", N, h.a, N));
+	works(enqueue(second, "update", N, h.b, N));
 	works(sim_wait(h.d));
 	works(t->counters_stop(h.d, NULL, 0));
-	works(launch(h.q, "update", N, h.a, N));
+	works(enqueue(h.q, "update", N, h.a, N));
 	works(sim_wait(h.d));
 	works(t->counters_read(h.d, 0, 41, 0, &r));
 	assert_int_equal(r.end - r.begin, 2);
@@ -487,7 +487,7 @@ static void test_counters_that_fail(void **state)
 	assert_int_equal(t->counters_program(h.d, ids, 2, 1), SIM_IO);
 	works(t->counters_program(h.d, ids, 2, 1));
 	works(t->counters_start(h.d, h.q, 0));
-	works(launch(h.q, "update", N, h.a, N));
+	works(enqueue(h.q, "update", N, h.a, N));
 	works(t->counters_stop(h.d, h.q, 0));
 	works(sim_wait(h.d));
 	/* past the end of the register once: still right modulo its width */
@@ -516,7 +516,7 @@ static void test_copies_that_fail(void **state)
 	c.fail_copy_times = 2;
 	c.tool_memory = 64 << 10;
 	begin(&h, &c);
-	works(launch(h.q, "touch", 1, h.a, N * 8, 1000, 7));
+	works(enqueue(h.q, "touch", 1, h.a, N * 8, 1000, 7));
 	works(sim_wait(h.d));
 	memset(host, 0, sizeof(host));
 	works(t->copy(h.d, NULL, (uint64_t)(uintptr_t)host, h.a, N * 8, NULL));
@@ -547,7 +547,7 @@ static void test_a_kernel_that_does_not_end(void **state)
 	sim_config_default(&c);
 	c.hang_at = 2;
 	begin(&h, &c);
-	works(launch(h.q, "nop", 1, 0) == SIM_INVALID ? SIM_OK : SIM_IO); /* it takes none */
+	works(enqueue(h.q, "nop", 1, 0) == SIM_INVALID ? SIM_OK : SIM_IO); /* it takes none */
 	works(sim_test_launch(h.q, "nop", 1, 0, NULL));
 	works(sim_wait(h.d));
 	works(sim_test_launch(h.q, "nop", 1, 0, NULL));
@@ -572,18 +572,18 @@ static void test_a_device_that_is_lost(void **state)
 	sim_config_default(&c);
 	c.lost_after = 4; /* three fills of begin, and one launch */
 	begin(&h, &c);
-	works(launch(h.q, "set", N, h.a, N, 1));
+	works(enqueue(h.q, "set", N, h.a, N, 1));
 	works(sim_wait(h.d));
-	works(launch(h.q, "set", N, h.a, N, 1));
+	works(enqueue(h.q, "set", N, h.a, N, 1));
 	assert_int_equal(sim_wait(h.d), SIM_LOST);
-	assert_int_equal(launch(h.q, "set", N, h.a, N, 1), SIM_LOST);
+	assert_int_equal(enqueue(h.q, "set", N, h.a, N, 1), SIM_LOST);
 	assert_int_equal(sim_malloc(h.d, 8, &more), SIM_LOST);
 	assert_int_equal(sim_test_tools()->drain(h.d, 0), SIM_LOST);
 	works(sim_close(h.d));
 
 	begin(&h, NULL);
 	works(sim_copy_in(h.q, h.a, &(uint64_t){h.c + (UINT64_C(1) << 40)}, 8));
-	works(launch(h.q, "stray", 1, h.a, 1));
+	works(enqueue(h.q, "stray", 1, h.a, 1));
 	assert_int_equal(sim_wait(h.d), SIM_FAULT);
 	assert_int_equal(sim_queue_query(h.q), SIM_FAULT);
 	works(sim_close(h.d));
@@ -591,9 +591,9 @@ static void test_a_device_that_is_lost(void **state)
 	sim_config_default(&c);
 	c.fail_launch = 2;
 	begin(&h, &c);
-	works(launch(h.q, "set", N, h.a, N, 1));
-	assert_int_equal(launch(h.q, "set", N, h.a, N, 2), SIM_IO);
-	works(launch(h.q, "set", N, h.a, N, 3));
+	works(enqueue(h.q, "set", N, h.a, N, 1));
+	assert_int_equal(enqueue(h.q, "set", N, h.a, N, 2), SIM_IO);
+	works(enqueue(h.q, "set", N, h.a, N, 3));
 	works(sim_close(h.d));
 }
 
@@ -639,7 +639,7 @@ static void *submit(void *data)
 	struct submitter *s = data;
 
 	for (int i = 0; i < 200; i++)
-		if (launch(s->q, "update", 64, s->memory, 64))
+		if (enqueue(s->q, "update", 64, s->memory, 64))
 			return s;
 	return sim_queue_wait(s->q) ? s : NULL;
 }
