@@ -8,13 +8,22 @@
 
 struct replay_memory {
 	struct runtime_memory m;
+	struct replay_memory *next;
 };
 
 struct fake_engine fake;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
+static struct replay_memory *memories;
+
 void fake_reset(void)
 {
+	while (memories) { /* as the engine does when it is closed */
+		struct replay_memory *next = memories->next;
+
+		free(memories);
+		memories = next;
+	}
 	memset(&fake, 0, sizeof(fake));
 	fake.verdict = REPLAY_RECORDED;
 }
@@ -43,15 +52,28 @@ struct replay_memory *replay_memory_add(struct replay_device *d, const struct ru
 	if (!new)
 		return NULL;
 	new->m = *m;
+	pthread_mutex_lock(&lock);
+	new->next = memories;
+	memories = new;
 	fake.n_memories++;
+	pthread_mutex_unlock(&lock);
 	return new;
 }
 
 void replay_memory_remove(struct replay_device *d, struct replay_memory *m)
 {
+	struct replay_memory **at = &memories;
+
 	(void)d;
-	fake.n_memories--;
-	free(m);
+	pthread_mutex_lock(&lock);
+	while (*at && *at != m)
+		at = &(*at)->next;
+	if (*at) {
+		*at = m->next;
+		fake.n_memories--;
+		free(m);
+	}
+	pthread_mutex_unlock(&lock);
 }
 
 const struct runtime_memory *replay_memory_of(const struct replay_memory *m)

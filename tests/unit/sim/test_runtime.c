@@ -489,6 +489,7 @@ static void test_attaching(void **state)
 	assert_int_equal(drain(), RC_END);
 	runtime_sim_release();
 	works(sim_install_tool(NULL));
+	fake_reset();
 }
 
 /* ---- 8 threads and 4 queues ---- */
