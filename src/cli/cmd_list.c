@@ -8,6 +8,7 @@
 #include "model/catalog_load.h"
 #include "report/table.h"
 #include "source/perf/perf_host.h"
+#include "source/sim/sim_host.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,6 +78,11 @@ static int list_sources(struct listing *l, struct error *err)
 	table_add_string(t, "planning for NVIDIA chips");
 	table_add_bool(t, !rc);
 	table_add_string(t, rc ? why.message : api.path);
+	table_end_row(t);
+	table_add_string(t, "sim");
+	table_add_string(t, "the simulated device");
+	table_add_bool(t, true);
+	table_add_string(t, sim_host_explain());
 	table_end_row(t);
 	rc = table_end(t, err);
 out:

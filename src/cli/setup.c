@@ -8,6 +8,7 @@
 #include "model/catalog_load.h"
 #include "model/planner.h"
 #include "source/perf/perf_host.h"
+#include "source/sim/sim_host.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -119,25 +120,41 @@ static int setup_nvidia(struct setup *s, const char *data, const char *chip, str
 	return catalog_load_metrics_for(&s->catalog, data, "nvidia", err);
 }
 
+/* A chip of data/chips. The simulated device's own table has the last word about it. */
+static int setup_chip(struct setup *s, const struct options *o, const char *data, const char *chip,
+		      struct error *err)
+{
+	int rc = catalog_load_chip(&s->catalog, data, chip, err);
+
+	if (rc == RC_NOT_FOUND)
+		return setup_nvidia(s, data, chip, err);
+	if (rc)
+		return rc;
+	if (o->source && s->catalog.source && strcmp(o->source, s->catalog.source))
+		return error_set(err, RC_INVALID, "--source: '%s' does not count on %s, '%s' does",
+				 o->source, chip, s->catalog.source);
+	s->is_sim = s->catalog.source && !strcmp(s->catalog.source, "sim");
+	return 0;
+}
+
 int setup_catalog(struct setup *s, const struct options *o, char *program, struct error *err)
 {
-	const char *data = setup_data_dir();
+	const char *data = setup_data_dir(), *chip = o->chip;
 	int rc;
 
-	s->this_machine = !o->chip || !strcmp(o->chip, SETUP_THIS_MACHINE);
+	if (!chip && o->source && !strcmp(o->source, "sim"))
+		chip = SIM_HOST_CHIP;
+	s->this_machine = !chip || !strcmp(chip, SETUP_THIS_MACHINE);
 	if (o->source && s->this_machine && strcmp(o->source, "perf"))
 		return error_set(err, RC_INVALID,
 				 "--source: '%s' cannot count here; see `retally list sources`",
 				 o->source);
-	if (s->this_machine) {
-		rc = setup_machine(s, data, program, err);
-	} else {
-		rc = catalog_load_chip(&s->catalog, data, o->chip, err);
-		if (rc == RC_NOT_FOUND)
-			rc = setup_nvidia(s, data, o->chip, err);
-	}
+	rc = s->this_machine ? setup_machine(s, data, program, err)
+			     : setup_chip(s, o, data, chip, err);
 	for (size_t i = 0; !rc && i < o->metrics_files.n; i++)
 		rc = catalog_load_file(&s->catalog, o->metrics_files.items[i], err);
+	if (!rc && s->is_sim)
+		rc = sim_host_check(&s->catalog, err);
 	return rc;
 }
 
@@ -200,7 +217,9 @@ int setup_plan(struct setup *s, const struct options *o, struct error *err)
 		return error_set(err, RC_NO_MEMORY, "out of memory");
 	po.selection_text = s->selection_text;
 	rc = setup_select(s, o, err);
-	return rc ? rc : planner_plan(&s->catalog, &s->selection, &po, &s->plan, err);
+	if (!rc)
+		rc = planner_plan(&s->catalog, &s->selection, &po, &s->plan, err);
+	return rc || !s->is_sim ? rc : sim_host_prove(&s->plan, err);
 }
 
 void setup_release(struct setup *s)

@@ -17,6 +17,7 @@ struct setup {
 	struct plan plan;
 	char *selection_text;
 	bool this_machine; /* counters come from source perf and can be proven to schedule */
+	bool is_sim;       /* the simulated device: its own table proves the plan */
 	bool is_cuda;      /* one of NVIDIA's chips: planned by CUPTI, plan stays empty */
 	struct cuda_host cuda;
 };

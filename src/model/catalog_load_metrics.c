@@ -47,8 +47,8 @@ static bool is_metric_name(const char *s)
 
 static int load_counter(struct loader *l, const struct yaml_value *v)
 {
-	static const char *const keys[] = {"!name", "!block", "!event",   "unit", "help",
-					   "level", "config", "instance", NULL};
+	static const char *const keys[] = {"!name", "!block", "!event",   "unit",      "help",
+					   "level", "config", "instance", "exclusive", NULL};
 	const char *name = "", *block = "", *level = NULL, *file = l->d->name;
 	struct counter k = {.unit = "count", .instance = -1, .level = UINT32_MAX};
 	uint32_t instance = UINT32_MAX;
@@ -63,7 +63,8 @@ static int load_counter(struct loader *l, const struct yaml_value *v)
 	    (rc = yaml_text(v, file, "help", &k.help, l->err)) ||
 	    (rc = yaml_text(v, file, "level", &level, l->err)) ||
 	    (rc = yaml_text(v, file, "config", &k.config, l->err)) ||
-	    (rc = yaml_uint(v, file, "instance", 0, EXPR_INDEX_MAX, &instance, l->err)))
+	    (rc = yaml_uint(v, file, "instance", 0, EXPR_INDEX_MAX, &instance, l->err)) ||
+	    (rc = yaml_uint(v, file, "exclusive", 1, UINT32_MAX, &k.exclusive, l->err)))
 		return rc;
 	if (!l->c->source)
 		return yaml_error(v, file, l->err,

@@ -101,13 +101,6 @@ int sim_table_check(const uint32_t *ids, uint32_t n, char *why, size_t why_size)
 				 k->name);
 			return SIM_CONFLICT;
 		}
-		if ((k->flags & SIM_COUNTER_LEVEL) &&
-		    (i + 1 == n || !sim_table_find(ids[i + 1]) ||
-		     sim_table_find(ids[i + 1])->level != k->id)) {
-			snprintf(why, why_size, "counter '%s' needs its accumulator behind it",
-				 k->name);
-			return SIM_CONFLICT;
-		}
 		if (k->exclusive && exclusive && k->exclusive != exclusive) {
 			snprintf(why, why_size, "counters '%s' and '%s' exclude each other", holder,
 				 k->name);

@@ -70,8 +70,8 @@ struct sim_kernel_info {
 
 /* ---- counters ---- */
 enum sim_counter_flag {
-	SIM_COUNTER_LEVEL = 1 << 0,       /* worth nothing without its accumulator */
-	SIM_COUNTER_ACCUMULATOR = 1 << 1, /* must follow its level counter */
+	SIM_COUNTER_LEVEL = 1 << 0,       /* says little without its accumulator */
+	SIM_COUNTER_ACCUMULATOR = 1 << 1, /* must be in the slot behind its level counter */
 	SIM_COUNTER_NOISY = 1 << 2,       /* of cycles: subject to sim_config.noise */
 };
 struct sim_block {
