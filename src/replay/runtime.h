@@ -103,6 +103,16 @@ struct runtime_op {
 	void *recorded;
 };
 
+/* The native object of a device whose work is done by threads of this process (an OpenCL CPU
+ * device): a source that counts threads asks it which. */
+struct runtime_threads {
+	uint32_t size; /* sizeof(struct runtime_threads) of who filled it */
+	void *data;
+	/* Their ids, at most room of them; returns how many there are. 0: none of its own, the work
+	 * is done in the thread that calls. May change from one window to the next. */
+	uint32_t (*list)(void *data, int32_t *tids_out, uint32_t room);
+};
+
 enum runtime_store_kind {
 	RUNTIME_STORE_DEVICE = 1,
 	RUNTIME_STORE_HOST = 2

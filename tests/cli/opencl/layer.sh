@@ -1,0 +1,81 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# The OpenCL layer with a small engine of its own (tests/programs/opencl_test_engine.c), on the program of all
+# traps: what the program prints is the same with 1, 3 and 13 extra executions, in windows of one and of many
+# dispatches; and without restoring it is not.
+# shellcheck source=tests/cli/lib.sh
+. "$RETALLY_SOURCE/tests/cli/lib.sh"
+traps=$programs/opencl_traps
+layer=$programs/libopencl_test.so
+[ -x "$traps" ] && [ -e "$layer" ] || skip_all 'built without OpenCL'
+export POCL_CACHE_DIR=$sandbox/pocl
+mkdir pocl
+timeout 120 "$traps" >plain
+case $? in
+0) ;;
+77) skip_all "$(tail -1 plain)" ;;
+*) ok 1 'the program alone'; done_testing ;;
+esac
+replayed() { # the number of dispatches that were replayed
+	awk '/^dispatches/ { print $4 }' log
+}
+arguments=()
+try() { # NAME PROGRAM VARIABLE=VALUE...: same output as without the layer, everything replayed or declined by name
+	local name=$1 program=$2
+	shift 2
+	rm -f log
+	exits 0 "$name: ends well" env OPENCL_LAYERS="$layer" OCLT_LOG="$PWD/log" "$@" timeout 300 "$program" "${arguments[@]}"
+	if cmp -s plain out; then ok 0 "$name: same output"; else
+		ok 1 "$name: same output"
+		diff plain out | sed 's/^/# /' | head -20
+	fi
+	is "$(awk '/^dispatches/ { d = $2; r = $4; f = $NF } /^declined/ { x += $2 } END { print d - r - x, f }' log)" '0 0' \
+		"$name: every dispatch was replayed or declined with a reason"
+}
+for window in 1 64; do
+	for passes in 1 3 13; do
+		try "$passes passes, windows of $window" "$traps" OCLT_PASSES=$passes OCLT_WINDOW=$window
+	done
+done
+like "$(cat log)" '^declined 1: its program prints \(printf\)' 'a kernel that prints is declined by name'
+like "$(cat log)" '^declined 1: a function of the host' 'a native kernel is declined by name'
+like "$(cat log)" '^declined 4: launched while a user event was not set' 'what may wait for the host is declined by name'
+like "$(cat log)" '^declined 1: launched from an event callback' 'what a callback enqueues is declined by name'
+all=$(awk '/^dispatches/ { print $2 }' log)
+ok $(($(replayed) * 10 < all * 9)) "nearly all dispatches were replayed ($(replayed) of $all)"
+try 'by commands, windows of 1' "$traps" OCLT_PASSES=3 OCLT_WINDOW=1 OCLT_COMMANDS=1
+try 'by commands, windows of 64' "$traps" OCLT_PASSES=3 OCLT_WINDOW=64 OCLT_COMMANDS=1
+try 'a program that opens libOpenCL itself' "${traps}_dlopen" OCLT_PASSES=3 OCLT_WINDOW=64
+ok $(($(replayed) == 0)) 'and it was replayed'
+
+# A context with two devices that share its memory. (PoCL's own `basic` device hangs in some of the cases without
+# the layer, so those that both can do.)
+arguments=(devices plain copies two-contexts image)
+export POCL_DEVICES='pthread basic'
+timeout 120 "$traps" "${arguments[@]}" >plain
+try 'two devices' "$traps" OCLT_PASSES=3 OCLT_WINDOW=1
+try 'two devices, windows of 64' "$traps" OCLT_PASSES=3 OCLT_WINDOW=64
+ok $(($(replayed) < 15)) "and they were replayed ($(replayed))"
+export POCL_DEVICES=basic
+arguments=(plain const parts copies image)
+timeout 120 "$traps" "${arguments[@]}" >plain
+try 'a device without threads of its own' "$traps" OCLT_PASSES=3 OCLT_WINDOW=64
+unset POCL_DEVICES
+arguments=()
+timeout 120 "$traps" >plain
+
+# The control: without restoring, all cases must differ whose dispatches are replayed.
+env OPENCL_LAYERS="$layer" OCLT_PASSES=1 OCLT_RESTORE=0 timeout 300 "$traps" >out
+diff plain out | sed -n 's/^> \([^ ]*\) .*/\1/p' | sort -u >broken
+sed 's/ .*//' plain | grep -vE '^(hello|printf|native|user-event-two)$' | sort -u >wanted
+is "$(comm -13 broken wanted)" '' 'the control without restoring breaks every case that is replayed'
+
+# Kernels that wait for each other, or for a later write, end as they do without the layer.
+if [ "$(nproc)" -ge 2 ]; then
+	timeout 120 "$traps" flags >plain
+	arguments=(flags)
+	try 'kernels that wait' "$traps" OCLT_PASSES=2 OCLT_WINDOW=64
+else
+	skip 'one processor' 'kernels that wait'
+fi
+done_testing

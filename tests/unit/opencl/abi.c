@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Holds the layer's own declarations of OpenCL against installed headers: the place of every entry
+ * of the dispatch table, every constant, every struct. All of it is checked by the compiler; the
+ * program only says so.
+ */
+#define CL_TARGET_OPENCL_VERSION 300
+#include "runtime/opencl/opencl_abi.h"
+
+#include <CL/cl_icd.h>
+#include <CL/cl_layer.h>
+#include <stdio.h>
+
+#define CHECK_ENTRY(name)                                               \
+	_Static_assert(offsetof(struct opencl_dispatch, name) ==        \
+			       offsetof(struct _cl_icd_dispatch, name), \
+		       #name);
+OPENCL_ENTRIES(CHECK_ENTRY)
+_Static_assert(sizeof(struct opencl_dispatch) == sizeof(struct _cl_icd_dispatch), "table");
+
+#define CHECK_VALUE(ours, theirs) _Static_assert((ours) == (theirs), #ours)
+CHECK_VALUE(OPENCL_SUCCESS, CL_SUCCESS);
+CHECK_VALUE(OPENCL_OUT_OF_HOST_MEMORY, CL_OUT_OF_HOST_MEMORY);
+CHECK_VALUE(OPENCL_INVALID_VALUE, CL_INVALID_VALUE);
+CHECK_VALUE(OPENCL_INVALID_OPERATION, CL_INVALID_OPERATION);
+CHECK_VALUE(OPENCL_COMPLETE, CL_COMPLETE);
+CHECK_VALUE(OPENCL_PLATFORM_NAME, CL_PLATFORM_NAME);
+CHECK_VALUE(OPENCL_DEVICE_TYPE, CL_DEVICE_TYPE);
+CHECK_VALUE(OPENCL_DEVICE_NAME, CL_DEVICE_NAME);
+CHECK_VALUE(OPENCL_DEVICE_PLATFORM, CL_DEVICE_PLATFORM);
+CHECK_VALUE(OPENCL_DEVICE_PARENT_DEVICE, CL_DEVICE_PARENT_DEVICE);
+CHECK_VALUE(OPENCL_DEVICE_TYPE_CPU, CL_DEVICE_TYPE_CPU);
+CHECK_VALUE(OPENCL_CONTEXT_DEVICES, CL_CONTEXT_DEVICES);
+CHECK_VALUE(OPENCL_CONTEXT_NUM_DEVICES, CL_CONTEXT_NUM_DEVICES);
+CHECK_VALUE(OPENCL_QUEUE_CONTEXT, CL_QUEUE_CONTEXT);
+CHECK_VALUE(OPENCL_QUEUE_DEVICE, CL_QUEUE_DEVICE);
+CHECK_VALUE(OPENCL_QUEUE_PROPERTIES, CL_QUEUE_PROPERTIES);
+CHECK_VALUE(OPENCL_QUEUE_OUT_OF_ORDER, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+CHECK_VALUE(OPENCL_QUEUE_PROFILING, CL_QUEUE_PROFILING_ENABLE);
+CHECK_VALUE(OPENCL_QUEUE_ON_DEVICE, CL_QUEUE_ON_DEVICE);
+CHECK_VALUE(OPENCL_QUEUE_ON_DEVICE_DEFAULT, CL_QUEUE_ON_DEVICE_DEFAULT);
+CHECK_VALUE(OPENCL_MEM_USE_HOST_PTR, CL_MEM_USE_HOST_PTR);
+CHECK_VALUE(OPENCL_MEM_HOST_WRITE_ONLY, CL_MEM_HOST_WRITE_ONLY);
+CHECK_VALUE(OPENCL_MEM_HOST_READ_ONLY, CL_MEM_HOST_READ_ONLY);
+CHECK_VALUE(OPENCL_MEM_HOST_NO_ACCESS, CL_MEM_HOST_NO_ACCESS);
+CHECK_VALUE(OPENCL_MEM_READ_WRITE, CL_MEM_READ_WRITE);
+CHECK_VALUE(OPENCL_MEM_OBJECT_BUFFER, CL_MEM_OBJECT_BUFFER);
+CHECK_VALUE(OPENCL_MEM_OBJECT_IMAGE2D, CL_MEM_OBJECT_IMAGE2D);
+CHECK_VALUE(OPENCL_MEM_OBJECT_IMAGE3D, CL_MEM_OBJECT_IMAGE3D);
+CHECK_VALUE(OPENCL_MEM_OBJECT_IMAGE2D_ARRAY, CL_MEM_OBJECT_IMAGE2D_ARRAY);
+CHECK_VALUE(OPENCL_MEM_OBJECT_IMAGE1D, CL_MEM_OBJECT_IMAGE1D);
+CHECK_VALUE(OPENCL_MEM_OBJECT_IMAGE1D_ARRAY, CL_MEM_OBJECT_IMAGE1D_ARRAY);
+CHECK_VALUE(OPENCL_MEM_OBJECT_IMAGE1D_BUFFER, CL_MEM_OBJECT_IMAGE1D_BUFFER);
+CHECK_VALUE(OPENCL_MEM_OBJECT_PIPE, CL_MEM_OBJECT_PIPE);
+CHECK_VALUE(OPENCL_MEM_TYPE, CL_MEM_TYPE);
+CHECK_VALUE(OPENCL_MEM_FLAGS, CL_MEM_FLAGS);
+CHECK_VALUE(OPENCL_MEM_SIZE, CL_MEM_SIZE);
+CHECK_VALUE(OPENCL_MEM_CONTEXT, CL_MEM_CONTEXT);
+CHECK_VALUE(OPENCL_MEM_ASSOCIATED_MEMOBJECT, CL_MEM_ASSOCIATED_MEMOBJECT);
+CHECK_VALUE(OPENCL_MEM_OFFSET, CL_MEM_OFFSET);
+CHECK_VALUE(OPENCL_IMAGE_ELEMENT_SIZE, CL_IMAGE_ELEMENT_SIZE);
+CHECK_VALUE(OPENCL_IMAGE_WIDTH, CL_IMAGE_WIDTH);
+CHECK_VALUE(OPENCL_IMAGE_HEIGHT, CL_IMAGE_HEIGHT);
+CHECK_VALUE(OPENCL_IMAGE_DEPTH, CL_IMAGE_DEPTH);
+CHECK_VALUE(OPENCL_IMAGE_ARRAY_SIZE, CL_IMAGE_ARRAY_SIZE);
+CHECK_VALUE(OPENCL_IMAGE_BUFFER, CL_IMAGE_BUFFER);
+CHECK_VALUE(OPENCL_IMAGE_NUM_MIP_LEVELS, CL_IMAGE_NUM_MIP_LEVELS);
+CHECK_VALUE(OPENCL_IMAGE_NUM_SAMPLES, CL_IMAGE_NUM_SAMPLES);
+CHECK_VALUE(OPENCL_MAP_READ, CL_MAP_READ);
+CHECK_VALUE(OPENCL_MAP_WRITE, CL_MAP_WRITE);
+CHECK_VALUE(OPENCL_PROGRAM_DEVICES, CL_PROGRAM_DEVICES);
+CHECK_VALUE(OPENCL_PROGRAM_NUM_DEVICES, CL_PROGRAM_NUM_DEVICES);
+CHECK_VALUE(OPENCL_PROGRAM_SOURCE, CL_PROGRAM_SOURCE);
+CHECK_VALUE(OPENCL_PROGRAM_BINARY_SIZES, CL_PROGRAM_BINARY_SIZES);
+CHECK_VALUE(OPENCL_PROGRAM_BINARIES, CL_PROGRAM_BINARIES);
+CHECK_VALUE(OPENCL_PROGRAM_GLOBAL_VARIABLE_SIZE, CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE);
+CHECK_VALUE(OPENCL_KERNEL_FUNCTION_NAME, CL_KERNEL_FUNCTION_NAME);
+CHECK_VALUE(OPENCL_KERNEL_NUM_ARGS, CL_KERNEL_NUM_ARGS);
+CHECK_VALUE(OPENCL_KERNEL_CONTEXT, CL_KERNEL_CONTEXT);
+CHECK_VALUE(OPENCL_KERNEL_PROGRAM, CL_KERNEL_PROGRAM);
+CHECK_VALUE(OPENCL_KERNEL_LOCAL_MEM_SIZE, CL_KERNEL_LOCAL_MEM_SIZE);
+CHECK_VALUE(OPENCL_EVENT_COMMAND_EXECUTION_STATUS, CL_EVENT_COMMAND_EXECUTION_STATUS);
+CHECK_VALUE(OPENCL_PROFILING_COMMAND_START, CL_PROFILING_COMMAND_START);
+CHECK_VALUE(OPENCL_PROFILING_COMMAND_END, CL_PROFILING_COMMAND_END);
+CHECK_VALUE(OPENCL_LAYER_API_VERSION, CL_LAYER_API_VERSION);
+CHECK_VALUE(OPENCL_LAYER_NAME, CL_LAYER_NAME);
+CHECK_VALUE(OPENCL_LAYER_API_VERSION_100, CL_LAYER_API_VERSION_100);
+CHECK_VALUE(OPENCL_EVENT_COMMAND_TYPE, CL_EVENT_COMMAND_TYPE);
+CHECK_VALUE(OPENCL_EVENT_CONTEXT, CL_EVENT_CONTEXT);
+CHECK_VALUE(OPENCL_COMMAND_USER, CL_COMMAND_USER);
+
+#define CHECK_FIELD(ours, a, theirs, b)                                                   \
+	_Static_assert(offsetof(struct ours, a) == offsetof(theirs, b) &&                 \
+			       sizeof(((struct ours *)0)->a) == sizeof(((theirs *)0)->b), \
+		       #a)
+_Static_assert(sizeof(struct opencl_image_format) == sizeof(cl_image_format), "size");
+CHECK_FIELD(opencl_image_format, order, cl_image_format, image_channel_order);
+CHECK_FIELD(opencl_image_format, type, cl_image_format, image_channel_data_type);
+_Static_assert(sizeof(struct opencl_image_desc) == sizeof(cl_image_desc), "size");
+CHECK_FIELD(opencl_image_desc, type, cl_image_desc, image_type);
+CHECK_FIELD(opencl_image_desc, width, cl_image_desc, image_width);
+CHECK_FIELD(opencl_image_desc, height, cl_image_desc, image_height);
+CHECK_FIELD(opencl_image_desc, depth, cl_image_desc, image_depth);
+CHECK_FIELD(opencl_image_desc, array_size, cl_image_desc, image_array_size);
+CHECK_FIELD(opencl_image_desc, row_pitch, cl_image_desc, image_row_pitch);
+CHECK_FIELD(opencl_image_desc, slice_pitch, cl_image_desc, image_slice_pitch);
+CHECK_FIELD(opencl_image_desc, mip_levels, cl_image_desc, num_mip_levels);
+CHECK_FIELD(opencl_image_desc, samples, cl_image_desc, num_samples);
+CHECK_FIELD(opencl_image_desc, object, cl_image_desc, mem_object);
+_Static_assert(sizeof(struct opencl_buffer_region) == sizeof(cl_buffer_region), "size");
+CHECK_FIELD(opencl_buffer_region, origin, cl_buffer_region, origin);
+CHECK_FIELD(opencl_buffer_region, size, cl_buffer_region, size);
+_Static_assert(sizeof(int32_t) == sizeof(cl_int) && sizeof(uint32_t) == sizeof(cl_bool) &&
+		       sizeof(uint64_t) == sizeof(cl_bitfield) &&
+		       sizeof(uint64_t) == sizeof(cl_queue_properties) &&
+		       sizeof(uint64_t) == sizeof(cl_mem_properties) &&
+		       sizeof(intptr_t) == sizeof(cl_context_properties),
+	       "scalar types");
+
+int main(void)
+{
+	printf("1..1\nok 1 - %d entries of the dispatch table are in place\n", OPENCL_N_ENTRIES);
+	return 0;
+}
