@@ -73,8 +73,10 @@ is "$(comm -13 broken wanted)" '' 'the control without restoring breaks every ca
 # Kernels that wait for each other, or for a later write, end as they do without the layer.
 if [ "$(nproc)" -ge 2 ]; then
 	timeout 120 "$traps" flags >plain
-	arguments=(flags)
-	try 'kernels that wait' "$traps" OCLT_PASSES=2 OCLT_WINDOW=64
+	exits 0 'kernels that wait: end well' env OPENCL_LAYERS="$layer" OCLT_LOG="$PWD/log.flags" OCLT_PASSES=2 \
+		timeout 300 "$traps" flags
+	is "$(cat out)" "$(cat plain)" 'kernels that wait: same output'
+	like "$(cat log.flags)" "^declined [0-9]+: the program's own work does not end" 'and were declined by name'
 else
 	skip 'one processor' 'kernels that wait'
 fi
