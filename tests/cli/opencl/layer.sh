@@ -7,7 +7,7 @@
 . "$RETALLY_SOURCE/tests/cli/lib.sh"
 traps=$programs/opencl_traps
 layer=$programs/libopencl_test.so
-[ -x "$traps" ] && [ -e "$layer" ] || skip_all 'built without OpenCL'
+if [ ! -x "$traps" ] || [ ! -e "$layer" ]; then skip_all 'built without OpenCL'; fi
 export POCL_CACHE_DIR=$sandbox/pocl
 mkdir pocl
 timeout 120 "$traps" >plain
