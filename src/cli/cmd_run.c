@@ -4,6 +4,7 @@
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/plan_print.h"
+#include "cli/replay_choice.h"
 #include "cli/run_launcher.h"
 #include "cli/setup.h"
 #include "launch/distribute.h"
@@ -12,6 +13,7 @@
 #include "launch/run.h"
 #include "report/summary.h"
 #include "source/perf/perf_host.h"
+#include "source/sim/sim_host.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -26,18 +28,13 @@ static void show_progress(void *data, uint32_t pass, uint32_t position, uint32_t
 	/* Nothing for the first half second: most programs are over by then. */
 	if (elapsed < 0.5 && position == 1)
 		return;
-	fprintf(stderr, "\r\033[Kretally: pass %u (%u of %u) %.0f s", pass, position, n, elapsed);
+	if (pass)
+		fprintf(stderr, "\r\033[Kretally: pass %u (%u of %u) %.0f s", pass, position, n,
+			elapsed);
+	else
+		fprintf(stderr, "\r\033[Kretally: %.0f s", elapsed);
 	fflush(stderr);
 	*shown = true;
-}
-
-static int run_check_mode(const struct options *o, struct error *err)
-{
-	if (!o->replay || !strcmp(o->replay, "auto") || !strcmp(o->replay, "application"))
-		return 0;
-	return error_set(err, RC_INVALID,
-			 "--replay: '%s' is not a mode for this source; auto and application are",
-			 o->replay);
 }
 
 /* A plan that was made before. Joined, it was proved by who made it. */
@@ -67,8 +64,10 @@ static int run_prepare(struct setup *s, const struct options *o, char *program, 
 	if (!rc)
 		rc = plan_encode(&s->plan, &text, err);
 	str_release(&text);
-	if (!rc)
+	if (!rc && s->this_machine)
 		rc = perf_host_prove(&s->plan, err);
+	else if (!rc && s->is_sim)
+		rc = sim_host_prove(&s->plan, err);
 	return rc;
 }
 
@@ -103,7 +102,7 @@ static bool run_sum_up(const struct options *o, const struct run_outcome *outcom
 }
 
 static int run_execute(struct setup *s, const struct options *o, const char *application,
-		       int *signal_out)
+		       const struct replay_choice *choice, int *signal_out)
 {
 	struct run_launcher ranks;
 	char seed[24], output[NAME_MAX * 2 + 16];
@@ -111,6 +110,8 @@ static int run_execute(struct setup *s, const struct options *o, const char *app
 	struct run_options ro = {
 		.argv = o->argv,
 		.output = o->output,
+		.filters = choice->in_place ? str_text(&choice->filters) : NULL,
+		.in_place = choice->in_place ? &choice->run : NULL,
 		.pass = o->pass,
 		.of_total = o->of_total,
 		.no_aslr = o->no_aslr,
@@ -127,17 +128,19 @@ static int run_execute(struct setup *s, const struct options *o, const char *app
 	bool complete;
 	int status, rc;
 
-	if (o->has_seed && !o->distribute) {
-		error_set(&err, RC_INVALID, "--seed goes with --distribute");
-		return command_fail(EXIT_RETALLY_FAILED, &err);
-	}
-	if (o->distribute && distribute_parse(o->distribute, &ro.distribute, &err))
+	if (o->distribute && !choice->in_place &&
+	    distribute_parse(o->distribute, &ro.distribute, &err))
 		return command_fail(EXIT_RETALLY_FAILED, &err);
 	if (o->mpi && manager_mode_parse(o->mpi, &ro.mpi, &err))
 		return command_fail(EXIT_RETALLY_FAILED, &err);
-	ro.distribute.has_seed = o->has_seed;
+	ro.distribute.has_seed = o->has_seed && !choice->in_place;
 	ro.distribute.seed = o->seed;
-	if (application) { /* the ranks deal passes among themselves, in one launch */
+	if (application && choice->in_place) {
+		/* Every process finds its own orders in the environment. */
+		run_launcher_name_output(application, output, sizeof(output));
+		if (!ro.output)
+			ro.output = output;
+	} else if (application) { /* the ranks deal passes among themselves, in one launch */
 		if (run_launcher_init(&ranks, o, seed, sizeof(seed), &err))
 			return command_fail(EXIT_RETALLY_FAILED, &err);
 		ranks.application = application;
@@ -163,9 +166,10 @@ static int run_execute(struct setup *s, const struct options *o, const char *app
 		command_fail(status, &err);
 	if (!rc || outcome.started) {
 		complete = run_sum_up(o, &outcome);
-		if (application && !o->distribute && !run_launcher_check(&outcome, &s->plan))
+		if (ro.launcher && !o->distribute && !run_launcher_check(&outcome, &s->plan))
 			complete = false;
-		if (o->distribute && !application && !o->quiet && outcome.rank <= 0)
+		if (o->distribute && !application && !choice->in_place && !o->quiet &&
+		    outcome.rank <= 0)
 			fprintf(stderr,
 				"retally: pass %u of %u was collected here (--distribute)\n",
 				outcome.pass, s->plan.n_passes);
@@ -190,6 +194,7 @@ int cmd_run(int argc, char **argv)
 {
 	struct options o;
 	struct setup s = {0};
+	struct replay_choice choice = {0};
 	struct error err = {0};
 	struct program program = {.fd = -1};
 	bool launcher = false;
@@ -208,21 +213,25 @@ int cmd_run(int argc, char **argv)
 		error_set(&err, RC_INVALID,
 			  "run: which program? usage: retally run [options] -- PROGRAM");
 		status = command_fail(EXIT_RETALLY_FAILED, &err);
+	} else if (replay_choice_read(&choice, &o, &err)) {
+		status = command_fail(EXIT_RETALLY_FAILED, &err);
 	} else if ((rc = program_find(&program, o.argv, &err))) {
 		status = command_fail(run_status_of(rc), &err);
-	} else if (run_launcher_wanted(&o, &launcher, &err) || run_check_mode(&o, &err) ||
+	} else if (run_launcher_wanted(&o, &launcher, &err) ||
 		   (launcher && !(application = launcher_application(o.argv)) &&
 		    error_set(
 			    &err, RC_INVALID,
 			    "'%s' is a launcher, and none of its words is a program that it could "
 			    "start; if it is none, use --launcher no",
 			    o.argv[0])) ||
-		   run_prepare(&s, &o, launcher ? application : program.path, &err)) {
+		   run_prepare(&s, &o, launcher ? application : program.path, &err) ||
+		   replay_choice_decide(&choice, &o, &s.plan, &err)) {
 		status = command_fail(EXIT_RETALLY_FAILED, &err);
 	} else {
-		status = run_execute(&s, &o, application, &signal);
+		status = run_execute(&s, &o, application, &choice, &signal);
 	}
 	setup_release(&s);
+	replay_choice_release(&choice);
 	options_release(&o);
 	program_release(&program);
 	free(application);

@@ -21,6 +21,8 @@ enum option_kind {
 	OPTION_FACTOR,
 	OPTION_WAIT,
 	OPTION_FORMAT,
+	OPTION_NUMBER,  /* uint64_t at offset, at least `extra` */
+	OPTION_SIZE,    /* uint64_t at offset, with K, M, G or T behind it */
 	OPTION_REFUSED, /* `help` is the sentence */
 };
 
@@ -68,7 +70,7 @@ static const struct option_def table[] = {
 	{0, "pass", "K[/P]", COMMAND_RUN, OPTION_PASS, 0, 0,
 	 "run pass K only; with /P fail unless the plan has P passes"},
 	{0, "distribute", "UNIT", COMMAND_RUN, OPTION_STRING, AT(distribute), 0,
-	 "rank or process, with :cyclic (default) or :random: one pass in each, nothing is replayed"},
+	 "rank, process or dispatch, with :cyclic (default) or :random: one pass in each, nothing is replayed"},
 	{0, "seed", "N", COMMAND_RUN, OPTION_SEED, 0, 0, "fixes what --distribute chooses"},
 	{0, "mpi", "HOW", COMMAND_RUN, OPTION_STRING, AT(mpi), 0,
 	 "passes inside a rank of an MPI job: auto (default), relay, server or none"},
@@ -85,7 +87,19 @@ static const struct option_def table[] = {
 	{'o', "output", "DIR", COMMAND_MERGE, OPTION_STRING, AT(output), 0,
 	 "where to: a run directory, made or added to; may be one of the inputs"},
 	{0, "replay", "MODE", COMMAND_RUN, OPTION_STRING, AT(replay), 0,
-	 "auto (default) or application: the whole program once per pass"},
+	 "auto (default); application: the whole program once per pass; kernel, window, range: in place; none"},
+	{0, "window", "W", COMMAND_RUN, OPTION_NUMBER, AT(window), 1,
+	 "at most W dispatches in a window"},
+	{0, "max-snapshot", "SIZE", COMMAND_RUN, OPTION_SIZE, AT(max_snapshot), 0,
+	 "at most so much saved memory per device (K, M, G, T)"},
+	{0, "repeat", "N", COMMAND_RUN, OPTION_NUMBER, AT(repeat), 1,
+	 "replay all passes N times, for statistics"},
+	{0, "verify", "WHEN", COMMAND_RUN, OPTION_STRING, AT(verify), 0,
+	 "look for writes outside a kernel's reach: first (default), always or never"},
+	{'s', "launch-skip", "N", COMMAND_RUN, OPTION_NUMBER, AT(launch_skip), 0,
+	 "leave out the first N dispatches that -k takes"},
+	{'c', "launch-count", "N", COMMAND_RUN, OPTION_NUMBER, AT(launch_count), 1,
+	 "then take so many"},
 	{0, "no-aslr", NULL, COMMAND_RUN, OPTION_FLAG, AT(no_aslr), 0,
 	 "the same addresses in every pass"},
 	{0, "chdir-per-pass", NULL, COMMAND_RUN, OPTION_FLAG, AT(chdir_per_pass), 0,
@@ -97,7 +111,7 @@ static const struct option_def table[] = {
 	{0, "strict", NULL, COMMAND_RUN, OPTION_FLAG, AT(strict), 0,
 	 "exit 125 if anything wanted was not collected"},
 	{'q', "quiet", NULL, COMMAND_RUN | COMMAND_MERGE, OPTION_FLAG, AT(quiet), 0, "no summary at the end"},
-	{'k', "kernel", "PATTERN", PRINTING, OPTION_LIST, AT(kernels), 0,
+	{'k', "kernel", "PATTERN", PRINTING | COMMAND_RUN, OPTION_LIST, AT(kernels), 0,
 	 "names only that match: word = substring; regex: glob: exact: ! before excludes"},
 	{0, "by", "WHAT", COMMAND_REPORT, OPTION_STRING, AT(by), 0,
 	 "kernel (default), dispatch, pass, rank, window, or reason (of what was declined)"},
@@ -157,6 +171,54 @@ static int option_format(struct options *o, const char *text, struct error *err)
 	return error_set(err, RC_INVALID, "--format: '%s' is not table, csv or json", text);
 }
 
+/* Digits only: strtoull would take blanks and a minus sign. */
+static bool read_digits(const char *text, uint64_t *number_out, const char **end_out)
+{
+	uint64_t n = 0;
+	const char *c = text;
+
+	for (; *c >= '0' && *c <= '9'; c++)
+		if (__builtin_mul_overflow(n, 10u, &n) ||
+		    __builtin_add_overflow(n, (uint64_t)(*c - '0'), &n))
+			return false;
+	*number_out = n;
+	*end_out = c;
+	return c > text;
+}
+
+static int option_number(struct options *o, const struct option_def *d, const char *text,
+			 struct error *err)
+{
+	uint64_t *to = (uint64_t *)(void *)((char *)o + d->offset);
+	const char *end;
+
+	if (read_digits(text, to, &end) && !*end && *to >= (uint64_t)d->extra)
+		return 0;
+	return error_set(err, RC_INVALID, "--%s: '%s' is not a number from %d", d->name, text,
+			 d->extra);
+}
+
+static int option_size(struct options *o, const struct option_def *d, const char *text,
+		       struct error *err)
+{
+	static const char units[] = "KMGT";
+	uint64_t *to = (uint64_t *)(void *)((char *)o + d->offset);
+	const char *end, *unit = NULL;
+	bool good = read_digits(text, to, &end) && *to;
+
+	if (good && *end) {
+		unit = strchr(units, *end);
+		good = unit && !end[1] &&
+		       !__builtin_mul_overflow(*to, 1ull << (10 * (unit - units + 1)), to);
+	}
+	if (good)
+		return 0;
+	return error_set(err, RC_INVALID,
+			 "--%s: '%s' is not a size above 0 in bytes, with K, M, G or T for powers "
+			 "of 1024",
+			 d->name, text);
+}
+
 static int option_apply(struct options *o, const struct option_def *d, const char *text,
 			struct error *err)
 {
@@ -203,6 +265,10 @@ static int option_apply(struct options *o, const struct option_def *d, const cha
 					 "--pass-timeout: '%s' is not a factor from 1 to 1000000",
 					 text);
 		return 0;
+	case OPTION_NUMBER:
+		return option_number(o, d, text, err);
+	case OPTION_SIZE:
+		return option_size(o, d, text, err);
 	case OPTION_WAIT:
 		o->mpi_wait = strtod(text, &end);
 		if (end == text || *end || !(o->mpi_wait > 0 && o->mpi_wait <= 1e6))

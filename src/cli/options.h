@@ -48,9 +48,10 @@ struct options {
 	const char *source;
 	const char *chip;
 	const char *output; /* -o */
-	const char *kernel; /* -k */
 	const char *explain;
 	const char *replay;
+	const char *verify;
+	uint64_t window, repeat, launch_skip, launch_count, max_snapshot; /* 0: not given */
 	const char *by;
 	const char *kernel_name; /* how they are shown */
 	const char *units;

@@ -9,6 +9,7 @@
  * matters, so it is here as well).
  */
 #include "inject/inject.h"
+#include "inject/replay_session.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -30,6 +31,7 @@ HOOK void _exit(int status)
 {
 	int code = pass_end(status & 0xff);
 
+	replay_session_stop(status);
 	for (;;)
 		syscall(SYS_exit_group, code);
 }
@@ -46,6 +48,7 @@ HOOK void quick_exit(int status)
 	/* The handlers of the program come before ours, which was the first to be registered. */
 	if (pass_is_owner())
 		pass_set_quick_status(status);
+	replay_session_set_quick_status(status);
 	*(void **)(void *)&next = dlsym(RTLD_NEXT, "quick_exit");
 	if (next)
 		next(status);

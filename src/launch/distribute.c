@@ -20,12 +20,10 @@ int distribute_parse(const char *text, struct distribute *d, struct error *err)
 	else if (unit == 7 && !strncmp(text, "process", unit))
 		d->unit = DISTRIBUTE_PROCESS;
 	else if (unit == 8 && !strncmp(text, "dispatch", unit))
-		return error_set(err, RC_INVALID,
-				 "--distribute: a process has no dispatches to deal passes over; "
-				 "`dispatch` is for device sources, use rank or process");
+		d->unit = DISTRIBUTE_DISPATCH;
 	else
-		return error_set(err, RC_INVALID, "--distribute: '%.40s' is not rank or process",
-				 text);
+		return error_set(err, RC_INVALID,
+				 "--distribute: '%.40s' is not rank, process or dispatch", text);
 	if (!strcmp(order, "random"))
 		d->random = true;
 	else if (strcmp(order, "cyclic"))
@@ -91,4 +89,21 @@ int distribute_pass(const struct distribute *d, int32_t rank, const char *job, u
 	number += distribute_below(distribute_hash(seed, UINT64_MAX), n_passes);
 	*pass_out = 1 + (uint32_t)(number % n_passes);
 	return 0;
+}
+
+void distribute_dispatches(const struct distribute *d, int32_t rank, const char *job,
+			   uint32_t n_passes, uint64_t *seed_out, uint64_t *offset_out)
+{
+	struct distribute process = *d;
+	uint32_t pass = 1;
+
+	*offset_out = *seed_out = 0;
+	if (d->random) {
+		*seed_out = distribute_hash(d->has_seed ? d->seed : distribute_draw(),
+					    rank < 0 ? 0 : (uint64_t)rank);
+		return;
+	}
+	process.unit = DISTRIBUTE_PROCESS;
+	distribute_pass(&process, rank, job, n_passes, &pass, NULL);
+	*offset_out = pass - 1;
 }

@@ -131,6 +131,8 @@ static void pass_open_counters(struct pass *p)
 	const struct supervisor_job *job = p->s->job;
 	struct error err = {0};
 
+	if (!p->number) /* counted from inside */
+		return;
 	if (job->program->cannot_count[0]) {
 		supervisor_find(p->s, RUN_FINDING_NOT_COUNTED, p->number, "%s",
 				job->program->cannot_count);
@@ -477,10 +479,13 @@ static void pass_fill_missing(struct pass *p)
 
 static void pass_read_counters(struct pass *p)
 {
-	const struct plan_pass *pass = &p->s->job->plan->passes[p->number - 1];
+	const struct plan_pass *pass;
 	struct pass_result *r = p->result;
 	struct error err = {0};
 
+	if (!p->number)
+		return;
+	pass = &p->s->job->plan->passes[p->number - 1];
 	r->samples = calloc(pass->n_counters + 1, sizeof(*r->samples));
 	if (!r->samples)
 		return;

@@ -6,6 +6,7 @@
  */
 #include "launch/run.h"
 
+#include "base/str.h"
 #include "launch/channel.h"
 #include "launch/directory.h"
 #include "launch/inbox.h"
@@ -355,25 +356,49 @@ static int run_supervised(struct run *r, struct supervisor_job *job, struct erro
 	return rc;
 }
 
-static void run_describe_options(const struct run_options *o, char *text, size_t size)
+/* As words of a shell, each with a blank in front. */
+static void run_describe_options(const struct run_options *o, struct str *text)
 {
 	const struct distribute *d = &o->distribute;
-	char seed[40] = "";
 
-	if (d->has_seed)
-		snprintf(seed, sizeof(seed), " --seed %llu", (unsigned long long)d->seed);
 	if (o->launcher && o->launcher->distribute) { /* what the ranks do */
-		snprintf(text, size, "%s --distribute %.20s%s%.24s", o->no_aslr ? " --no-aslr" : "",
+		str_addf(text, "%s --distribute %s%s%s", o->no_aslr ? " --no-aslr" : "",
 			 o->launcher->distribute, o->launcher->seed ? " --seed " : "",
 			 o->launcher->seed ? o->launcher->seed : "");
 		return;
 	}
-	snprintf(text, size, "%s%s%s%s%s%s", o->no_aslr ? " --no-aslr" : "",
+	str_addf(text, "%s%s%s%s%s", o->no_aslr ? " --no-aslr" : "",
 		 o->chdir_per_pass ? " --chdir-per-pass" : "", o->keep_going ? " --keep-going" : "",
 		 d->unit == DISTRIBUTE_RANK      ? " --distribute rank"
 		 : d->unit == DISTRIBUTE_PROCESS ? " --distribute process"
 						 : "",
-		 d->unit && d->random ? ":random" : "", seed);
+		 d->unit && d->random ? ":random" : "");
+	if (d->has_seed)
+		str_addf(text, " --seed %llu", (unsigned long long)d->seed);
+	if (o->in_place)
+		in_place_describe(o->in_place, text);
+}
+
+/* The settings of this launch: its ids, and for --distribute dispatch where each process begins. */
+static int run_set_in_place(const struct run_options *o, const struct plan *plan,
+			    const struct directory *directory, const char *launch,
+			    const struct identity *identity, struct in_place *out,
+			    struct error *err)
+{
+	struct replay_settings s = o->in_place->settings;
+	struct distribute d = {.unit = DISTRIBUTE_DISPATCH,
+			       .random = s.random,
+			       .has_seed = o->in_place->has_seed,
+			       .seed = s.seed};
+	char job[JOB_NAME_SIZE];
+
+	job_name(job);
+	if (s.mode == REPLAY_SETTINGS_NONE)
+		distribute_dispatches(&d, identity->rank, job, plan->n_passes, &s.seed, &s.offset);
+	s.pass = o->pass;
+	snprintf(s.launch, sizeof(s.launch), "%s", launch);
+	snprintf(s.collection, sizeof(s.collection), "%s", directory->collection);
+	return in_place_init(out, &s, o->in_place->library, directory->path, err);
 }
 
 /* The pass that --distribute gives to this process. */
@@ -460,8 +485,9 @@ int run_program(const struct run_options *asked, const struct plan *plan,
 	struct supervisor_job job = {0};
 	struct manager_choice choice = {0};
 	struct pmix_service pmix;
+	struct in_place in_place = {0};
+	struct str given = STR_INIT;
 	bool have_spool = false;
-	char given[160];
 	int rc;
 
 	memset(outcome, 0, sizeof(*outcome));
@@ -472,13 +498,13 @@ int run_program(const struct run_options *asked, const struct plan *plan,
 	outcome->rank = identity.rank;
 	outcome->size = identity.size;
 	run_guard_streams(&r.process);
-	run_describe_options(options, given, sizeof(given));
+	run_describe_options(options, &given);
 	rc = run_check_passes(options, plan, err);
 	if (!rc)
 		rc = run_deal(&chosen, plan, &identity, err);
 	outcome->pass = chosen.pass;
 	/* A single pass leaves the launcher's process manager to the program. */
-	if (!rc && !chosen.pass && plan->n_passes > 1)
+	if (!rc && !chosen.pass && plan->n_passes > 1 && !chosen.in_place)
 		rc = manager_choose_here(chosen.mpi, &identity, &choice, err);
 	else if (!rc && chosen.distribute.unit == DISTRIBUTE_RANK)
 		rc = manager_choose_here(MANAGER_NONE, &identity, &choice, err);
@@ -500,7 +526,7 @@ int run_program(const struct run_options *asked, const struct plan *plan,
 			.application = options->launcher ? options->launcher->application : NULL,
 			.plan = plan,
 			.filters = options->filters,
-			.options = given[0] ? given + 1 : "",
+			.options = given.size ? str_text(&given) + 1 : "",
 			.launch = outcome->launch,
 			.join = options->join,
 			.identity = &identity,
@@ -520,14 +546,19 @@ int run_program(const struct run_options *asked, const struct plan *plan,
 		if (rc)
 			goto out;
 	}
-	outcome->passes_wanted = options->pass ? 1 : plan->n_passes;
+	if (options->in_place)
+		rc = run_set_in_place(options, plan, &directory, outcome->launch, &identity,
+				      &in_place, err);
+	if (rc)
+		goto out;
+	outcome->passes_wanted = options->pass || options->in_place ? 1 : plan->n_passes;
 	passes = calloc(outcome->passes_wanted, sizeof(*passes));
 	if (!passes) {
 		rc = error_set(err, RC_NO_MEMORY, "out of memory");
 		goto out;
 	}
 	for (uint32_t i = 0; i < outcome->passes_wanted; i++)
-		passes[i] = options->pass ? options->pass : i + 1;
+		passes[i] = options->in_place ? 0 : options->pass ? options->pass : i + 1;
 	rc = run_take_signals(&r.process, err);
 	if (!rc) {
 		job = (struct supervisor_job){
@@ -542,6 +573,7 @@ int run_program(const struct run_options *asked, const struct plan *plan,
 			.host = identity.host,
 			.pmix = choice.pmix ? &pmix : NULL,
 			.passes = passes,
+			.in_place = options->in_place ? &in_place : NULL,
 			.n_passes = outcome->passes_wanted,
 			.signals = r.process.signals,
 			.mask = r.process.mask,
@@ -560,6 +592,8 @@ out:
 	}
 	free(empty.passes);
 	tree_release(&r.before);
+	in_place_release(&in_place);
+	str_release(&given);
 	free(passes);
 	program_release(&program);
 	directory_release(&directory);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Running a program once per pass (application mode): the one entry that the command uses. It makes
- * or joins the run directory, starts a supervisor process, and returns when the program's passes
- * are over and their records are in the spool.
+ * Running a program once per pass (application mode), or once with its passes replayed in place
+ * (launch/in_place.h): the one entry that the command uses. It makes or joins the run directory,
+ * starts a supervisor process, and returns when the program's passes are over and their records are
+ * in the spool.
  *
  * Two processes of ours take part: the caller, which shells and batch systems see and signal, and
  * the supervisor, its child and the program's parent, which opens counters, waits and writes. Each
@@ -26,6 +27,7 @@
 #include "base/hash.h"
 #include "base/vec.h"
 #include "launch/distribute.h"
+#include "launch/in_place.h"
 #include "launch/manager_choice.h"
 #include "wire/plan.h"
 
@@ -57,6 +59,8 @@ struct run_options {
 	uint32_t pass;       /* 0: every pass of the plan; K: only pass K */
 	uint32_t of_total;   /* P of --pass K/P: refuse unless the plan has P passes; 0: any */
 	struct distribute distribute; /* unit not 0: it chooses the pass, `pass` must be 0 */
+	/* Not NULL: the program runs once and `pass` (0: all) is replayed within it. */
+	const struct run_in_place *in_place;
 	const char *join; /* id of the collection that `output` holds and whose command is another
 			   * than argv, which a launcher started; NULL: that of argv */
 	const struct run_launcher *launcher; /* NULL: argv is the program */

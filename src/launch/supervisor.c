@@ -130,8 +130,9 @@ static void supervisor_record(struct supervisor *s, struct progress *progress, u
 				"(--pass-timeout sets the limit)",
 				pass, (double)(r->times.end_ns - r->times.begin_ns) / 1e9,
 				(double)s->first_wall_ns / 1e9);
-	record_samples(&s->record, pass, &r->times, r->samples, r->n_samples, r->enabled_ns,
-		       r->running_ns);
+	if (pass)
+		record_samples(&s->record, pass, &r->times, r->samples, r->n_samples, r->enabled_ns,
+			       r->running_ns);
 	record_pass_end(&s->record, pass, r->exit_code, r->signal, flags, &r->times);
 	m.a = r->exit_code;
 	m.b = r->signal;
@@ -201,6 +202,9 @@ static int supervisor_begin(struct supervisor *s, uint32_t index, struct error *
 	}
 	if (!rc && index == 0 && manager_is_open(&s->manager))
 		child_environment_hide(&s->environment, supervisor_hides, &s->manager.choice);
+	for (size_t i = 0; !rc && job->in_place && i < job->in_place->n; i++)
+		if (!vec_push(&extras, job->in_place->variables[i]))
+			rc = error_set(err, RC_NO_MEMORY, "out of memory");
 	while (!rc && (v = manager_extra(&s->manager, &at)))
 		if (!vec_push(&extras, v))
 			rc = error_set(err, RC_NO_MEMORY, "out of memory");

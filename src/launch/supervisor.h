@@ -31,7 +31,9 @@ struct supervisor_job {
 	bool meet_at_end; /* the ranks meet after the only pass, for what rank 0 says of them */
 	const char *host; /* name of this machine */
 	struct pmix_service *pmix; /* started by the caller, NULL: not needed */
-	const uint32_t *passes;    /* numbers, in the order they run */
+	/* Numbers, in the order they run; 0: the program alone, nothing is counted from outside. */
+	const uint32_t *passes;
+	const struct in_place *in_place; /* variables of the program, or NULL */
 	uint32_t n_passes;
 	int channel;    /* the supervisor's end */
 	int signals;    /* signalfd of inbox_signals() */

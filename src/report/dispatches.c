@@ -17,8 +17,6 @@ static const struct table_column columns[] = {
 	{"launch", NULL, NULL, TABLE_STRING, TABLE_ONLY_DATA},
 	{"pass", NULL, NULL, TABLE_NUMBER, 0},
 	{"attempt", NULL, NULL, TABLE_NUMBER, TABLE_ONLY_DATA},
-	{"replayed", NULL, NULL, TABLE_BOOL, TABLE_ONLY_DATA},
-	{"varying", NULL, NULL, TABLE_BOOL, TABLE_ONLY_DATA},
 	{"device", NULL, NULL, TABLE_NUMBER, TABLE_ONLY_DATA},
 	{"begin_ns", NULL, NULL, TABLE_NUMBER, TABLE_ONLY_DATA},
 	{"duration_ns", "duration", "ns", TABLE_NUMBER, 0},
@@ -32,6 +30,8 @@ static const struct table_column columns[] = {
 	{"unit", NULL, NULL, TABLE_STRING, TABLE_UNIT},
 	{"status", NULL, NULL, TABLE_STRING, TABLE_ONLY_DATA},
 	{"reason", NULL, NULL, TABLE_STRING, TABLE_ONLY_DATA},
+	{"replayed", NULL, NULL, TABLE_BOOL, TABLE_ONLY_DATA},
+	{"varying", NULL, NULL, TABLE_BOOL, TABLE_ONLY_DATA},
 	{"note", NULL, NULL, TABLE_STRING, TABLE_ONLY_TEXT | TABLE_HIDE_EMPTY},
 };
 
@@ -86,8 +86,6 @@ static void add_dispatch(struct writer *w, const struct store_row *r)
 	table_add_string(t, spool->launch);
 	table_add_u64(t, r->run->pass);
 	table_add_u64(t, r->attempt);
-	table_add_bool(t, r->flags & SPOOL_DISPATCH_REPLAYED);
-	table_add_bool(t, r->flags & SPOOL_DISPATCH_VARYING);
 	table_add_u64(t, r->device);
 	table_add_u64(t, r->begin_ns);
 	if (r->end_ns >= r->begin_ns)
@@ -106,8 +104,11 @@ static void add_dispatch(struct writer *w, const struct store_row *r)
 	}
 }
 
+/* The cells of a row behind its reason. */
 static void add_note(struct writer *w, const struct store_row *r, const char *status)
 {
+	table_add_bool(w->table, r->flags & SPOOL_DISPATCH_REPLAYED);
+	table_add_bool(w->table, r->flags & SPOOL_DISPATCH_VARYING);
 	table_add_string(w->table, status                              ? status
 				   : r->flags & SPOOL_DISPATCH_VARYING ? "varying"
 								       : NULL);

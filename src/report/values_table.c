@@ -22,11 +22,11 @@ static const struct table_column columns[] = {
 	{"range", "min .. max", NULL, TABLE_STRING,
 	 TABLE_ONLY_TEXT | TABLE_RIGHT | TABLE_HIDE_EMPTY},
 	{"n", NULL, NULL, TABLE_NUMBER, 0},
-	{"dispatches", NULL, NULL, TABLE_NUMBER, TABLE_ONLY_DATA},
-	{"varying", NULL, NULL, TABLE_NUMBER, TABLE_ONLY_DATA},
 	{"passes", "pass", NULL, TABLE_STRING, 0},
 	{"status", NULL, NULL, TABLE_STRING, TABLE_ONLY_DATA},
 	{"reason", NULL, NULL, TABLE_STRING, TABLE_ONLY_DATA},
+	{"dispatches", NULL, NULL, TABLE_NUMBER, TABLE_ONLY_DATA},
+	{"varying", NULL, NULL, TABLE_NUMBER, TABLE_ONLY_DATA},
 	{"ranks", NULL, NULL, TABLE_STRING, TABLE_ONLY_DATA},
 	{"of_ranks", NULL, NULL, TABLE_NUMBER, TABLE_ONLY_DATA},
 	{"some_ranks", "ranks", NULL, TABLE_STRING, TABLE_ONLY_TEXT | TABLE_HIDE_EMPTY},
@@ -130,11 +130,11 @@ static void add_value(struct table *t, const struct plan *plan, const struct val
 	add_present(t, v->present && !v->is_metric, v->sum);
 	add_range(t, v, unit, base);
 	table_add_u64(t, v->present ? v->n : 0);
-	add_present(t, g->unit != SPOOL_UNIT_PROCESS, NUMBER_U64(g->dispatches));
-	add_present(t, g->unit != SPOOL_UNIT_PROCESS, NUMBER_U64(g->varying));
 	table_add_string(t, v->passes);
 	table_add_string(t, v->status);
 	table_add_string(t, v->reason);
+	add_present(t, g->unit != SPOOL_UNIT_PROCESS, NUMBER_U64(g->dispatches));
+	add_present(t, g->unit != SPOOL_UNIT_PROCESS, NUMBER_U64(g->varying));
 	table_add_string(t, v->ranks);
 	add_present(t, v->of_ranks > 0, NUMBER_U64(v->of_ranks));
 	add_some_ranks(t, g, v);

@@ -60,6 +60,27 @@ static void add_template(struct str *out, const char *dir)
 	str_release(&text);
 }
 
+/* Whether a shell would read nothing but plain and single-quoted words: run.json may come from
+ * anybody. */
+static bool is_words(const char *text)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				    "_-./:=,+@%^ ";
+	bool quoted = false;
+
+	for (const char *c = text; *c; c++) {
+		if ((unsigned char)*c < 0x20 || *c == 0x7f)
+			return false;
+		if (*c == '\'')
+			quoted = !quoted;
+		else if (!quoted && c[0] == '\\' && c[1] == '\'')
+			c++;
+		else if (!quoted && !strchr(plain, *c))
+			return false;
+	}
+	return *text && !quoted;
+}
+
 void store_pass_command(const struct store *s, uint32_t pass, struct str *out)
 {
 	if (!s->info.argc) { /* recorded without the command, which alone knows the arguments */
@@ -71,6 +92,9 @@ void store_pass_command(const struct store *s, uint32_t pass, struct str *out)
 	str_add(out, "retally run");
 	if (s->plan.selection)
 		add_selection(out, s->plan.selection);
+	/* Words of a shell already; they decide where the pass runs. */
+	if (store_is_in_place(s) && s->info.options && is_words(s->info.options))
+		str_addf(out, " %s", s->info.options);
 	str_addf(out, " --pass %u -o ", pass);
 	add_template(out, s->dir);
 	str_add(out, " --");

@@ -12,8 +12,8 @@ like "$total" '^[2-9]$' "the plan has several passes ($total)"
 run() { "$retally" run -e $counters "$@" -- "$app" >out 2>err; }
 assigned() { sed -n 's/^retally: pass \([0-9]*\) of [0-9]* was collected here.*/\1/p' err; }
 
-exits 125 'dispatches are refused' run --distribute dispatch
-like "$(cat err)" 'device sources.*rank or process' 'with the units that a program has'
+exits 125 'dispatches are refused where nothing is launched' run --replay application --distribute dispatch
+like "$(cat err)" '--distribute dispatch .*--replay' 'with the option that excludes it'
 exits 125 'an unknown unit is refused' run --distribute node
 exits 125 'an unknown order is refused' run --distribute rank:odd
 exits 125 'a rank that nobody tells is no rank 0' run --distribute rank

@@ -30,7 +30,7 @@ static void test_words(void **state)
 {
 	static const char *const bad[] = {
 		"",     "ranks",   "rank:",          "rank:x", "process:random:1",
-		"RANK", ":cyclic", "dispatch:random"};
+		"RANK", ":cyclic", "dispatches"};
 	struct distribute d;
 	struct error err;
 
@@ -47,7 +47,9 @@ static void test_words(void **state)
 		assert_int_equal(distribute_parse(bad[i], &d, &err), RC_INVALID);
 		assert_non_null(strstr(err.message, "--distribute"));
 	}
-	assert_non_null(strstr(err.message, "device sources"));
+	d = parsed("dispatch:random");
+	assert_int_equal(d.unit, DISTRIBUTE_DISPATCH);
+	assert_true(d.random);
 }
 
 static void test_cyclic(void **state)
