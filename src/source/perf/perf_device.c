@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <linux/hw_breakpoint.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -125,6 +126,25 @@ static int look_up(struct perf_device *d, struct perf_device_event *e, const str
 	return rc;
 }
 
+/* An inherited event on a uprobe names the process it was made for, and the kernel exchanges the
+ * events of related processes when it switches between them instead of unloading both (Linux 6.18,
+ * perf_event_context_sched_out). When one of them ends, the breakpoints are taken out of the memory
+ * of the process that is named, which may be the other, still running one: parallel processes lose
+ * counts. With an event for the whole machine open beside it the kernel leaves all breakpoints in.
+ * It is never enabled, counts nothing, and costs other processes a trap where they run the same
+ * function of the same file. Where it cannot be had counts are as they were. */
+static void keep_uprobe(struct perf_device_event *e, const struct perf_event_attr *attr)
+{
+	struct perf_event_attr all = *attr;
+	int cpu = sched_getcpu();
+
+	all.inherit = 0;
+	all.pinned = 0;
+	all.enable_on_exec = 0;
+	all.disabled = 1;
+	e->keeper = perf_open(&all, -1, cpu < 0 ? 0 : cpu, -1);
+}
+
 /* The dummy event is enabled and inherited like the others but always runs. A pinned group that
  * loses its counters inside one thread stops without a trace in its own times; it shows against
  * this one. */
@@ -184,7 +204,7 @@ int perf_device_open(struct perf_device *d, const struct plan *plan, uint32_t pa
 		if (strcmp(k->source, "perf"))
 			continue;
 		e->counter = p->counters[i];
-		e->fd = -1;
+		e->fd = e->keeper = -1;
 		e->leader = (int)d->n_events++;
 		if (perf_config_decode(&c, k->config, &why) || perf_config_attr(&c, &attr, &why)) {
 			refuse(d, e, "%s", why.message);
@@ -210,6 +230,8 @@ int perf_device_open(struct perf_device *d, const struct plan *plan, uint32_t pa
 		if (key && (flags & PERF_INHERIT) && d->reference_fd < 0)
 			open_reference(d);
 		open_event(d, e, (uint32_t)e->leader, &attr);
+		if (e->registered && e->fd >= 0)
+			keep_uprobe(e, &attr);
 		if (key && e->fd >= 0) {
 			groups[n_groups].key = key;
 			groups[n_groups++].leader = (uint32_t)e->leader;
@@ -405,7 +427,9 @@ void perf_device_close(struct perf_device *d)
 	for (uint32_t i = 0; i < d->n_events; i++) {
 		if (d->events[i].fd >= 0)
 			close(d->events[i].fd);
-		d->events[i].fd = -1;
+		if (d->events[i].keeper >= 0)
+			close(d->events[i].keeper);
+		d->events[i].fd = d->events[i].keeper = -1;
 	}
 	for (uint32_t i = 0; i < d->n_events; i++) {
 		char name[64];

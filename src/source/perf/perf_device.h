@@ -37,6 +37,7 @@ struct perf_device_event {
 	int leader;       /* index of its group's leader */
 	bool late;        /* a breakpoint: opened by perf_device_open_addresses */
 	bool registered;  /* a uprobe that perf_device_close must take out of tracefs */
+	int keeper;       /* keeps a uprobe's breakpoints where they are, see keep_uprobe; -1 */
 	bool hardware;    /* in a group of a hardware PMU */
 };
 struct perf_device {
