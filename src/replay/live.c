@@ -82,6 +82,7 @@ bool live_begin(struct replay_device *d, const struct runtime_op *op, struct ker
 	struct source_unit unit = {.queue = op->queue, .queue_native = op->queue_native};
 	struct live_unit *u;
 	struct error err = {0};
+	int rc;
 
 	if (needs_drain(d) &&
 	    (k->undrainable || d->outstanding || (op->flags & RUNTIME_OP_NO_WAIT_BEFORE))) {
@@ -102,8 +103,11 @@ bool live_begin(struct replay_device *d, const struct runtime_op *op, struct ker
 	if (!l->open && !open_pass(d, pass, needs_drain(d) ? 1 : REPLAY_LIVE_ROOM, why_out))
 		return false;
 	unit.index = (uint32_t)l->units.n;
-	if (d->source->unit_begin(d->source_device, &unit, &err)) {
+	rc = d->source->unit_begin(d->source_device, &unit, &err);
+	if (rc) {
 		live_drop(d, err.message);
+		if (rc == RC_END)
+			device_kill(d, false, err.message);
 		*why_out = "the source could not begin to count";
 		return false;
 	}

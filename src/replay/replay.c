@@ -117,13 +117,21 @@ static void free_device(struct replay_device *d)
 	free(d);
 }
 
+#define CLOSE_TRIES 4
+
 static void close_device(struct replay_device *d)
 {
+	int rc = RC_ERROR;
+
 	/* After a timeout this is the last chance to give back what was parked. */
 	if (d->lost && !d->hung)
 		device_unpark(d);
-	else if (d->parked_stores.n || d->parked_ops.n)
-		(void)device_drain(d, 0, NULL);
+	/* What the device may still be writing to is not given back. */
+	for (int i = 0; i < CLOSE_TRIES && rc && (d->parked_stores.n || d->parked_ops.n); i++) {
+		rc = device_drain(d, 0, NULL);
+		if (rc == RC_TIMEOUT)
+			break;
+	}
 	record_declines_flush(d);
 	if (d->source_device)
 		d->source->device_close(d->source_device);

@@ -142,6 +142,8 @@ uint64_t fake_declined(const struct fake *f, const char *reason, int instead);
 void fake_check_records(const struct fake *f, uint32_t passes, uint32_t repeat);
 uint64_t fake_counted(const struct fake *f);
 bool fake_note(const struct fake *f, const char *part);
+/* Dispatches counted live that got pass 1: fake_counted has them too. */
+uint64_t fake_live_first(const struct fake *f);
 
 /* Kernels. add: every byte of args[0] += value. fill: args[0] = value, writes only. append: a
  * counter in args[0] says where value goes. done: heavy work unless a flag is set, which it sets.
@@ -150,5 +152,16 @@ bool fake_note(const struct fake *f, const char *part);
  * sparse: one byte of args[0] at value. nothing: reads only, but nobody guarantees it. */
 extern const struct fake_kernel fake_add, fake_fill, fake_append, fake_done, fake_wait, fake_signal,
 	fake_outside, fake_dot, fake_varying, fake_sparse, fake_nothing;
+
+/* struct fake_launch of a kernel: FAKE(add, .n_args = 1, ...). */
+#define FAKE(n, ...)                             \
+	{                                        \
+		.kernel = &fake_##n, __VA_ARGS__ \
+	}
+
+/* A program of 36 dispatches and 6 copies in two windows: in-place updates, a list that grows, work
+ * that is done once, copies, sparse writes. Returns the hash of its memory at the end. */
+uint64_t fake_program(struct fake *f);
+uint64_t fake_program_alone(void);
 
 #endif

@@ -208,6 +208,15 @@ static char *text_of(const void *bytes, size_t n)
 	return text;
 }
 
+static void take_kernel(struct fake *f, uint32_t id, char *name)
+{
+	assert_in_range(id, 1, 100);
+	while (f->names.n < id)
+		assert_true(vec_push(&f->names, NULL));
+	assert_null(f->names.items[id - 1]); /* said once */
+	f->names.items[id - 1] = name;
+}
+
 int fake_append_record(void *data, enum spool_type type, const void *a, size_t na, const void *b,
 		       size_t nb, struct error *err)
 {
@@ -221,13 +230,13 @@ int fake_append_record(void *data, enum spool_type type, const void *a, size_t n
 		return rc;
 	switch ((int)type) {
 	case SPOOL_KERNEL:
-		assert_int_equal(((const struct spool_kernel *)a)->kernel, f->names.n + 1);
-		assert_true(vec_push(&f->names, text_of(b, nb)));
+		take_kernel(f, ((const struct spool_kernel *)a)->kernel, text_of(b, nb));
 		break;
 	case SPOOL_DISPATCH:
 		assert_int_equal(na, sizeof(record.dispatch));
 		memcpy(&record.dispatch, a, na);
 		assert_in_range(record.dispatch.kernel, 1, f->names.n);
+		assert_non_null(f->names.items[record.dispatch.kernel - 1]);
 		assert_true(vec_push(&f->records, record));
 		break;
 	case SPOOL_SAMPLES:
@@ -282,6 +291,16 @@ uint64_t fake_counted(const struct fake *f)
 	for (size_t i = 0; i < f->records.n; i++)
 		n += f->records.items[i].has_samples && f->records.items[i].dispatch.pass == 1 &&
 		     f->records.items[i].dispatch.attempt == 1;
+	return n;
+}
+
+uint64_t fake_live_first(const struct fake *f)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < f->records.n; i++)
+		n += f->records.items[i].has_samples && f->records.items[i].dispatch.pass == 1 &&
+		     !(f->records.items[i].dispatch.flags & SPOOL_DISPATCH_REPLAYED);
 	return n;
 }
 

@@ -6,53 +6,6 @@
 #include "../test.h"
 #include "fake.h"
 
-#define W(n, ...)                                \
-	{                                        \
-		.kernel = &fake_##n, __VA_ARGS__ \
-	}
-
-/* A program with everything that is not idempotent; returns the hash of its memory. */
-static uint64_t program(struct fake *f)
-{
-	int a = fake_alloc(f, 300000, 0, NULL), b = fake_alloc(f, 300000, 0, NULL);
-	int list = fake_alloc(f, 64, 0, NULL), flag = fake_alloc(f, 8, 0, NULL);
-	int sum = fake_alloc(f, 8, 0, NULL);
-	uint64_t h;
-
-	f->buffers[list].bytes[0] = 0;
-	f->buffers[flag].bytes[0] = 0;
-	for (int i = 0; i < 6; i++) {
-		fake_launch(f, &(struct fake_launch)W(add, .n_args = 1, .args = {a}, .value = 3));
-		fake_launch(f, &(struct fake_launch)W(append, .n_args = 1, .args = {list},
-						      .value = (uint64_t)i));
-		fake_launch(f, &(struct fake_launch){.n_args = 2, .args = {a, b}});
-		fake_launch(f, &(struct fake_launch)W(done, .n_args = 1, .args = {flag}));
-		fake_launch(f, &(struct fake_launch)W(dot, .n_args = 2, .args = {b, sum}));
-		fake_launch(f, &(struct fake_launch)W(sparse, .n_args = 1, .args = {b},
-						      .value = 200000));
-		fake_launch(f, &(struct fake_launch)W(fill, .n_args = 1, .args = {sum},
-						      .access = {RUNTIME_ONLY_WRITES},
-						      .value = (uint64_t)i));
-		if (i == 2)
-			assert_true(fake_sync(f, "finish"));
-	}
-	assert_true(fake_sync(f, "finish"));
-	h = fake_hash(f);
-	fake_free(f, b);
-	return h;
-}
-
-static uint64_t alone(uint64_t (*run)(struct fake *f))
-{
-	struct fake f;
-	uint64_t h;
-
-	fake_init(&f, 1);
-	h = run(&f);
-	fake_release(&f);
-	return h;
-}
-
 /* Starts of one window's passes: consecutive runs of `passes` entries. */
 static void starts_agree(const struct fake *f, uint32_t passes)
 {
@@ -66,7 +19,7 @@ static void same_memory(void **state)
 	static const uint32_t passes[] = {1, 3, 13};
 	static const enum replay_mode modes[] = {REPLAY_MODE_KERNEL, REPLAY_MODE_WINDOW,
 						 REPLAY_MODE_AUTO, REPLAY_MODE_NONE};
-	uint64_t want = alone(program);
+	uint64_t want = fake_program_alone();
 
 	(void)state;
 	for (size_t p = 0; p < 3; p++)
@@ -82,7 +35,7 @@ static void same_memory(void **state)
 				f.source.capabilities =
 					caps & 4 ? SOURCE_NEEDS_DRAIN | SOURCE_WANTS_WARM_UP : 0;
 				fake_start(&f, &o);
-				assert_int_equal(program(&f), want);
+				assert_int_equal(fake_program(&f), want);
 				fake_stop(&f);
 				if (modes[m] != REPLAY_MODE_NONE) {
 					starts_agree(&f, passes[p]);
@@ -98,14 +51,14 @@ static void same_memory(void **state)
 static void control(void **state)
 {
 	struct replay_options o = {.mode = REPLAY_MODE_WINDOW};
-	uint64_t want = alone(program);
+	uint64_t want = fake_program_alone();
 	struct fake f;
 
 	(void)state;
 	fake_init(&f, 3);
 	f.no_restore = true;
 	fake_start(&f, &o);
-	assert_int_not_equal(program(&f), want);
+	assert_int_not_equal(fake_program(&f), want);
 	fake_stop(&f);
 	fake_release(&f);
 }
@@ -119,7 +72,7 @@ static void repeats(void **state)
 	(void)state;
 	fake_init(&f, 3);
 	fake_start(&f, &o);
-	assert_int_equal(program(&f), alone(program));
+	assert_int_equal(fake_program(&f), fake_program_alone());
 	fake_stop(&f);
 	fake_check_records(&f, 3, 4);
 	/* All passes, then all again. */
@@ -150,16 +103,16 @@ static void idempotent(void **state)
 	a = fake_alloc(&f, 100000, 0, NULL);
 	flag = fake_alloc(&f, 8, 0, NULL);
 	f.buffers[flag].bytes[0] = 0;
-	fake_launch(&f, &(struct fake_launch)W(nothing, .n_args = 1, .args = {a}));
+	fake_launch(&f, &(struct fake_launch)FAKE(nothing, .n_args = 1, .args = {a}));
 	fake_sync(&f, "finish");
-	fake_launch(&f, &(struct fake_launch)W(fill, .n_args = 1, .args = {a},
-					       .access = {RUNTIME_ONLY_WRITES}, .value = 9));
+	fake_launch(&f, &(struct fake_launch)FAKE(fill, .n_args = 1, .args = {a},
+						  .access = {RUNTIME_ONLY_WRITES}, .value = 9));
 	fake_sync(&f, "finish");
 	assert_int_equal(f.bytes_restored, 0);
 	/* The first `done` changes memory, the second does not. Run again from its own end the
 	 * first would do no work at all. */
 	for (int i = 0; i < 2; i++) {
-		fake_launch(&f, &(struct fake_launch)W(done, .n_args = 1, .args = {flag}));
+		fake_launch(&f, &(struct fake_launch)FAKE(done, .n_args = 1, .args = {flag}));
 		fake_sync(&f, "finish");
 	}
 	assert_int_equal(f.bytes_restored, 3 * 8);
@@ -191,8 +144,9 @@ static void write_set(void **state)
 	fake_init(&f, 13);
 	fake_start(&f, &o);
 	a = fake_alloc(&f, 1 << 20, 0, NULL);
-	fake_launch(&f, &(struct fake_launch)W(sparse, .n_args = 1, .args = {a}, .value = 500000));
-	fake_launch(&f, &(struct fake_launch)W(sparse, .n_args = 1, .args = {a}, .value = 1));
+	fake_launch(&f,
+		    &(struct fake_launch)FAKE(sparse, .n_args = 1, .args = {a}, .value = 500000));
+	fake_launch(&f, &(struct fake_launch)FAKE(sparse, .n_args = 1, .args = {a}, .value = 1));
 	fake_sync(&f, "finish");
 	fake_stop(&f);
 	assert_int_equal(f.bytes_restored, 13 * 2 * 4096);
@@ -216,7 +170,7 @@ static void varying(void **state)
 	fake_start(&f, &o);
 	a = fake_alloc(&f, 4096, 0, NULL);
 	for (int i = 0; i < 4; i++) {
-		fake_launch(&f, &(struct fake_launch)W(varying, .n_args = 1, .args = {a}));
+		fake_launch(&f, &(struct fake_launch)FAKE(varying, .n_args = 1, .args = {a}));
 		own = 0;
 		fake_sync(&f, "finish");
 		/* Pass 0 wrote the number after that of the last pass before: six a round. */
@@ -246,8 +200,8 @@ static void outside_reach(void **state)
 	hidden = fake_alloc(&f, 64, 0, NULL);
 	f.buffers[a].bytes[0] = f.buffers[hidden].bytes[0] = 0;
 	for (int i = 1; i <= 3; i++) {
-		fake_launch(&f, &(struct fake_launch)W(outside, .n_args = 1, .args = {a},
-						       .hidden = hidden, .value = 1));
+		fake_launch(&f, &(struct fake_launch)FAKE(outside, .n_args = 1, .args = {a},
+							  .hidden = hidden, .value = 1));
 		fake_sync(&f, "finish");
 		assert_int_equal(f.buffers[a].bytes[0], i);
 		assert_int_equal(f.buffers[hidden].bytes[0], i);
@@ -270,8 +224,8 @@ static void filters(void **state)
 	fake_start(&f, &o);
 	a = fake_alloc(&f, 64, 0, NULL);
 	for (uint64_t i = 0; i < 10; i++)
-		fake_launch(&f, &(struct fake_launch)W(sparse, .n_args = 1, .args = {a},
-						       .value = i % 64));
+		fake_launch(&f, &(struct fake_launch)FAKE(sparse, .n_args = 1, .args = {a},
+							  .value = i % 64));
 	fake_sync(&f, "finish");
 	fake_stop(&f);
 	assert_int_equal(fake_counted(&f), 3);
@@ -291,7 +245,7 @@ static void only_one_pass(void **state)
 	(void)state;
 	fake_init(&f, 3);
 	fake_start(&f, &o);
-	program(&f);
+	fake_program(&f);
 	fake_stop(&f);
 	for (size_t i = 0; i < f.records.n; i++)
 		assert_true(!f.records.items[i].dispatch.pass ||
@@ -318,8 +272,8 @@ static void ranges(void **state)
 	for (int i = 0; i < 4; i++) {
 		if (i == 1)
 			replay_range(f.device, "solve");
-		fake_launch(&f,
-			    &(struct fake_launch)W(sparse, .n_args = 1, .args = {a}, .value = 1));
+		fake_launch(&f, &(struct fake_launch)FAKE(sparse, .n_args = 1, .args = {a},
+							  .value = 1));
 		if (i == 2)
 			replay_range(f.device, NULL);
 	}

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Dispatches counted as the program runs them: spread passes, and what must run exactly once. */
+#include "../test.h"
+#include "fake.h"
+
+static void spread(void **state)
+{
+	(void)state;
+	for (int caps = 0; caps < 4; caps++) {
+		struct replay_options o = {.mode = REPLAY_MODE_NONE, .offset = 1};
+		uint32_t next[2] = {2, 2};
+		struct fake f;
+		int a;
+
+		fake_init(&f, 3);
+		f.source.capabilities =
+			(caps & 1 ? SOURCE_NEEDS_DRAIN : 0) | (caps & 2 ? SOURCE_OVERLAP : 0);
+		fake_start(&f, &o);
+		a = fake_alloc(&f, 64, 0, NULL);
+		f.buffers[a].bytes[0] = 0;
+		for (uint32_t i = 0; i < 12; i++) {
+			struct fake_launch l =
+				FAKE(sparse, .n_args = 1, .args = {a}, .queue = i % 2);
+
+			if (i % 3 == 0)
+				l.kernel = &fake_nothing;
+			assert_int_equal(fake_launch(&f, &l), REPLAY_COUNTED);
+		}
+		fake_sync(&f, "finish");
+		fake_stop(&f);
+		assert_int_equal(f.records.n, 12);
+		assert_int_equal(f.declines.n, 0);
+		/* Each kernel's own dispatches take the passes in turn. */
+		for (size_t i = 0; i < f.records.n; i++) {
+			const struct fake_record *r = &f.records.items[i];
+			uint32_t *n = &next[r->dispatch.dispatch % 3 == 0];
+
+			assert_int_equal(r->dispatch.dispatch, i);
+			assert_int_equal(r->dispatch.pass, *n);
+			assert_int_equal(r->dispatch.flags, 0);
+			*n = *n % 3 + 1;
+		}
+		if (!(caps & 2))
+			assert_int_equal(f.overlap, 0);
+		fake_release(&f);
+	}
+}
+
+static void by_chance(void **state)
+{
+	uint64_t seen[2][64], per_pass[4] = {0};
+
+	(void)state;
+	for (int turn = 0; turn < 2; turn++) {
+		struct replay_options o = {.mode = REPLAY_MODE_NONE, .random = true, .seed = 11};
+		struct fake f;
+		int a;
+
+		fake_init(&f, 3);
+		fake_start(&f, &o);
+		a = fake_alloc(&f, 64, 0, NULL);
+		for (int i = 0; i < 64; i++)
+			fake_launch(&f,
+				    &(struct fake_launch)FAKE(nothing, .n_args = 1, .args = {a}));
+		fake_sync(&f, "finish");
+		fake_stop(&f);
+		assert_int_equal(f.records.n, 64);
+		for (size_t i = 0; i < 64; i++) {
+			seen[turn][i] = f.records.items[i].dispatch.pass;
+			per_pass[seen[turn][i]]++;
+		}
+		fake_release(&f);
+	}
+	assert_memory_equal(seen[0], seen[1], sizeof(seen[0]));
+	assert_true(per_pass[1] > 20 && per_pass[2] > 20 && per_pass[3] > 20);
+}
+
+/* Once means once, and nothing waits right after it. */
+static void exactly_once(void **state)
+{
+	struct replay_options o = {.mode = REPLAY_MODE_WINDOW};
+	struct fake f;
+	int a, b;
+
+	(void)state;
+	fake_init(&f, 3);
+	fake_start(&f, &o);
+	a = fake_alloc(&f, 64, 0, NULL);
+	b = fake_alloc(&f, 64, 0, NULL);
+	f.buffers[a].bytes[0] = f.buffers[b].bytes[0] = 0;
+	for (int i = 0; i < 6; i++) {
+		fake_launch(&f, &(struct fake_launch)FAKE(sparse, .n_args = 1, .args = {b}));
+		fake_launch(&f, &(struct fake_launch)FAKE(append, .n_args = 1, .args = {a},
+							  .flags = RUNTIME_OP_NEVER_REPLAY,
+							  .why = "it is a collective"));
+	}
+	fake_sync(&f, "finish");
+	fake_stop(&f);
+	assert_int_equal(f.buffers[a].bytes[0], 6);
+	assert_int_equal(f.buffers[b].bytes[0], 6);
+	assert_int_equal(fake_declined(&f, "it is a collective", SPOOL_INSTEAD_ONE_PASS), 6);
+	for (size_t i = 0; i < f.records.n; i++)
+		if (f.records.items[i].has_samples && f.records.items[i].dispatch.dispatch % 2)
+			assert_int_equal(f.records.items[i].dispatch.flags, 0);
+	fake_check_records(&f, 3, 1);
+	fake_release(&f);
+}
+
+static void unrecordable(void **state)
+{
+	struct replay_options o = {.mode = REPLAY_MODE_WINDOW};
+	struct fake f;
+	int a;
+
+	(void)state;
+	fake_init(&f, 2);
+	fake_start(&f, &o);
+	a = fake_alloc(&f, 64, 0, NULL);
+	f.buffers[a].bytes[0] = 0;
+	for (int i = 0; i < 9; i++)
+		assert_int_equal(
+			fake_launch(&f, &(struct fake_launch)FAKE(sparse, .n_args = 1, .args = {a},
+								  .unrecordable = i % 3 == 2)),
+			i % 3 == 2 ? REPLAY_COUNTED : REPLAY_RECORDED);
+	fake_sync(&f, "finish");
+	fake_stop(&f);
+	assert_int_equal(f.buffers[a].bytes[0], 9);
+	assert_int_equal(fake_declined(&f, "cannot be recorded", SPOOL_INSTEAD_ONE_PASS), 3);
+	assert_string_equal(f.ends.items[0], "an operation outside the window");
+	fake_check_records(&f, 2, 1);
+	fake_release(&f);
+}
+
+/* A launch that the program's library refused is no dispatch. */
+static void refused_launches(void **state)
+{
+	(void)state;
+	for (int mode = REPLAY_MODE_KERNEL; mode <= REPLAY_MODE_NONE; mode++) {
+		struct replay_options o = {.mode = (enum replay_mode)mode};
+		struct fake f;
+		int a;
+
+		fake_init(&f, 2);
+		fake_start(&f, &o);
+		a = fake_alloc(&f, 64, 0, NULL);
+		f.buffers[a].bytes[0] = 0;
+		for (int i = 0; i < 6; i++)
+			fake_launch(&f, &(struct fake_launch)FAKE(sparse, .n_args = 1, .args = {a},
+								  .fails = i % 2 == 0));
+		fake_sync(&f, "finish");
+		fake_stop(&f);
+		assert_int_equal(f.buffers[a].bytes[0], 3);
+		for (size_t i = 0; i < f.records.n; i++)
+			assert_int_equal(f.records.items[i].dispatch.dispatch % 2, 1);
+		if (mode == REPLAY_MODE_NONE)
+			assert_int_equal(f.records.n, 3);
+		fake_release(&f);
+	}
+}
+
+/* Where nothing counts, dispatches are declined by name and run. */
+static void no_source(void **state)
+{
+	struct replay_options o = {.mode = REPLAY_MODE_WINDOW};
+	struct error err = {0};
+	struct fake f;
+	int a;
+
+	(void)state;
+	fake_init(&f, 2);
+	assert_int_equal(replay_open(&f.replay, &o, &f.plan, NULL, NULL, &err), 0);
+	replay_close(f.replay);
+	f.source.name = "another";
+	fake_start(&f, &o);
+	a = fake_alloc(&f, 64, 0, NULL);
+	for (int i = 0; i < 3; i++)
+		fake_launch(&f, &(struct fake_launch)FAKE(sparse, .n_args = 1, .args = {a}));
+	fake_sync(&f, "finish");
+	fake_stop(&f);
+	assert_int_equal(fake_declined(&f, "no counter of the plan is counted on this device",
+				       SPOOL_INSTEAD_NOTHING),
+			 3);
+	fake_release(&f);
+}
+
+static void disabled(void **state)
+{
+	struct replay_options o = {.mode = REPLAY_MODE_WINDOW};
+	struct fake f;
+	int a;
+
+	(void)state;
+	fake_init(&f, 2);
+	fake_start(&f, &o);
+	a = fake_alloc(&f, 64, 0, NULL);
+	f.buffers[a].bytes[0] = 0;
+	for (int i = 0; i < 6; i++) {
+		fake_launch(&f, &(struct fake_launch)FAKE(sparse, .n_args = 1, .args = {a}));
+		if (i == 1)
+			fake_sync(&f, "finish");
+		if (i == 3) {
+			replay_disable(f.replay, "the test says so");
+			replay_disable(f.replay, "again");
+		}
+	}
+	assert_true(replay_disabled(f.replay));
+	fake_sync(&f, "finish");
+	fake_stop(&f);
+	assert_int_equal(f.buffers[a].bytes[0], 6);
+	assert_int_equal(fake_counted(&f), 2);
+	assert_int_equal(fake_declined(&f, "collection was stopped", -1), 2);
+	assert_int_equal(f.notes.n, 1);
+	assert_string_equal(f.notes.items[0], "disabled because the test says so");
+	fake_release(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(spread),           cmocka_unit_test(by_chance),
+		cmocka_unit_test(exactly_once),     cmocka_unit_test(unrecordable),
+		cmocka_unit_test(refused_launches), cmocka_unit_test(no_source),
+		cmocka_unit_test(disabled),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
