@@ -18,12 +18,25 @@
 
 #define TRIES 64
 
-static bool lock_until(struct replay_device *d, uint64_t deadline)
-{
-	struct timespec t = {.tv_sec = (time_t)(deadline / 1000000000u),
-			     .tv_nsec = (long)(deadline % 1000000000u)};
+/* gcc 12's thread sanitizer does not know pthread_mutex_clocklock; the other one follows a clock
+ * that can be set. */
+#ifdef __SANITIZE_THREAD__
+#define LOCK_CLOCK           CLOCK_REALTIME
+#define lock_timed(mutex, t) pthread_mutex_timedlock(mutex, t)
+#else
+#define LOCK_CLOCK           CLOCK_MONOTONIC
+#define lock_timed(mutex, t) pthread_mutex_clocklock(mutex, CLOCK_MONOTONIC, t)
+#endif
 
-	return !pthread_mutex_clocklock(&d->lock, CLOCK_MONOTONIC, &t);
+static bool lock_within(struct replay_device *d, uint64_t ns)
+{
+	struct timespec t;
+
+	clock_gettime(LOCK_CLOCK, &t);
+	ns += (uint64_t)t.tv_nsec;
+	t.tv_sec += (time_t)(ns / 1000000000u);
+	t.tv_nsec = (long)(ns % 1000000000u);
+	return !lock_timed(&d->lock, &t);
 }
 
 static bool lock_quickly(struct replay_device *d)
@@ -51,7 +64,7 @@ bool device_enter(struct replay_device *d, bool may_wait)
 	}
 	if (may_wait)
 		got = !pthread_mutex_trylock(&d->lock) ||
-		      lock_until(d, replay_now() + d->replay->options.drain_ns);
+		      lock_within(d, d->replay->options.drain_ns);
 	else
 		got = lock_quickly(d);
 	while (!got) {
@@ -61,7 +74,7 @@ bool device_enter(struct replay_device *d, bool may_wait)
 			return false;
 		}
 		atomic_fetch_sub(&d->intruding, 1);
-		got = lock_until(d, replay_now() + 1000000000u);
+		got = lock_within(d, 1000000000u);
 	}
 	atomic_store_explicit(&d->owner, (uintptr_t)pthread_self(), memory_order_relaxed);
 	return true;

@@ -61,7 +61,8 @@ static int open_window(struct replay_device *d, const struct runtime_op *op, str
 
 static void close_empty(struct replay_device *d)
 {
-	snapshot_forget(d, false);
+	/* An ordered save may be under way. */
+	snapshot_forget(d, (d->runtime->capabilities & RUNTIME_ORDERED_SAVE) != 0);
 	d->window.open = false;
 }
 
