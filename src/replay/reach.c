@@ -41,15 +41,15 @@ static int look(struct replay_device *d, const struct runtime_reach *r, const st
 	(void)op;
 	if (!m)
 		return error_set(err, RC_NO_MEMORY, "it reaches memory that could not be recorded");
-	if (only_read(r))
-		return 0;
-	if (m->m.flags & RUNTIME_MEMORY_UNSAVABLE)
-		return error_set(err, RC_UNSUPPORTED, "%s",
-				 m->m.why ? m->m.why : "it reaches memory that cannot be saved");
+	/* Also when it is only read: a kernel that waited for a flag there would wait again, and
+	 * the host may have cleared it. */
 	if (m->m.flags & RUNTIME_MEMORY_HOST)
 		return error_set(err, RC_UNSUPPORTED,
-				 "it can write memory that the host may use at any time");
-	return 0;
+				 "it reaches memory that the host may use at any time");
+	if (only_read(r) || !(m->m.flags & RUNTIME_MEMORY_UNSAVABLE))
+		return 0;
+	return error_set(err, RC_UNSUPPORTED, "%s",
+			 m->m.why ? m->m.why : "it reaches memory that cannot be saved");
 }
 
 int reach_check(struct replay_device *d, const struct runtime_op *op, const struct kernel *k,

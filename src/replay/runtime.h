@@ -41,7 +41,8 @@ enum runtime_memory_flag {
 	/* Contents cannot be saved or put back (imported, shared with another process or device,
 	 * pipes): a dispatch that reaches it is declined with memory->why. */
 	RUNTIME_MEMORY_UNSAVABLE = 1 << 0,
-	/* The host may read or write it at any time without a call (mapped, managed). */
+	/* The host may read or write it at any time without a call (mapped, managed): a dispatch
+	 * that reaches it is declined. */
 	RUNTIME_MEMORY_HOST = 1 << 1,
 	/* No dispatch can write it (by the language or the hardware, not by a hint). */
 	RUNTIME_MEMORY_CONSTANT = 1 << 2,

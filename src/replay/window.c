@@ -158,6 +158,20 @@ static int take(struct replay_device *d, const struct runtime_op *op, struct ker
 	return rc;
 }
 
+/* The window may just have been ended: in vain, if the device does not drain. What is launched
+ * beside something that may be waiting for it must not be recorded: its START would be saved in the
+ * middle of what they do together, and alone it might wait for ever. */
+static int may_open(struct replay_device *d, const struct kernel *k, struct error *err)
+{
+	if (d->dead)
+		return error_set(err, RC_NOT_FOUND, "%s", d->dead);
+	if (d->outstanding)
+		return error_set(err, RC_BUSY, "runs beside a kernel that does not drain");
+	if (!d->window.open && !k)
+		return error_set(err, RC_NOT_FOUND, "no window");
+	return 0;
+}
+
 int window_take(struct replay_device *d, const struct runtime_op *op, struct kernel *k,
 		uint64_t ordinal, struct error *err)
 {
@@ -173,14 +187,12 @@ int window_take(struct replay_device *d, const struct runtime_op *op, struct ker
 	why = w->open ? must_end_before(d, op, k) : NULL;
 	if (why && may_wait(d, op))
 		window_end(d, why);
-	if (!w->open && (!k || d->dead))
-		return error_set(err, RC_NOT_FOUND, "%s", d->dead ? d->dead : "no window");
-	rc = take(d, op, k, ordinal, err);
+	rc = may_open(d, k, err);
+	rc = rc ? rc : take(d, op, k, ordinal, err);
 	if ((rc == RC_NO_SPACE || rc == RC_NO_MEMORY) && w->open && w->ops.n && may_wait(d, op)) {
 		window_end(d, "no room to save more");
-		if (!k || d->dead)
-			return error_set(err, RC_NOT_FOUND, "%s", d->dead ? d->dead : "no window");
-		rc = take(d, op, k, ordinal, err);
+		rc = may_open(d, k, err);
+		rc = rc ? rc : take(d, op, k, ordinal, err);
 	}
 	return device_check_lost(d, rc, err) ? RC_END : rc;
 }
