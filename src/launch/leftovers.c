@@ -45,12 +45,52 @@ int leftovers_list(struct leftovers *l, const char *folder)
 	return rc;
 }
 
+/* Takes the object that a path names, if it is in folder, out of l. */
+static void leftovers_drop(struct leftovers *l, const char *folder, const char *path)
+{
+	size_t prefix = strlen(folder);
+
+	if (strncmp(path, folder, prefix) != 0 || path[prefix] != '/')
+		return;
+	path += prefix + 1;
+	for (size_t i = 0; i < l->items.n; i++) {
+		struct leftover *items = l->items.items;
+
+		if (strcmp(items[i].name, path) != 0)
+			continue;
+		memmove(&items[i], &items[i + 1], (l->items.n - i - 1) * sizeof(*items));
+		l->items.n--;
+		return;
+	}
+}
+
+/* Open and not mapped: a process has just made it, or keeps it to map it later. */
+static void leftovers_drop_open(struct leftovers *l, const char *folder, const char *pid)
+{
+	char path[300], target[4096];
+	struct dirent *entry;
+	DIR *d;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%.200s/fd", pid);
+	d = opendir(path);
+	if (!d)
+		return;
+	while (l->items.n && (entry = readdir(d))) {
+		n = readlinkat(dirfd(d), entry->d_name, target, sizeof(target) - 1);
+		if (n <= 0)
+			continue;
+		target[n] = '\0';
+		leftovers_drop(l, folder, target);
+	}
+	closedir(d);
+}
+
 /* Takes out of l what some process has mapped or open. */
 static void leftovers_drop_used(struct leftovers *l, const char *folder)
 {
 	struct dirent *entry;
 	DIR *proc = opendir("/proc");
-	size_t prefix = strlen(folder);
 
 	if (!proc) {
 		vec_clear(&l->items); /* not known to be unused */
@@ -70,22 +110,13 @@ static void leftovers_drop_used(struct leftovers *l, const char *folder)
 		while (fgets(line, sizeof(line), maps)) {
 			char *name = strchr(line, '/');
 
-			if (!name || strncmp(name, folder, prefix) || name[prefix] != '/')
+			if (!name)
 				continue;
-			name += prefix + 1;
 			name[strcspn(name, "\n")] = 0;
-			for (size_t i = 0; i < l->items.n; i++) {
-				struct leftover *items = l->items.items;
-
-				if (strcmp(items[i].name, name))
-					continue;
-				memmove(&items[i], &items[i + 1],
-					(l->items.n - i - 1) * sizeof(*items));
-				l->items.n--;
-				break;
-			}
+			leftovers_drop(l, folder, name);
 		}
 		fclose(maps);
+		leftovers_drop_open(l, folder, entry->d_name);
 	}
 	closedir(proc);
 }

@@ -2,8 +2,8 @@
 /*
  * Shared memory objects that a pass left in /dev/shm (shm_open, sem_open, segments of MPI
  * libraries): the next pass would meet them, and shm_open(O_EXCL) would fail in it. Compared before
- * and after a pass; only what appeared meanwhile, belongs to us and is mapped by no process counts
- * as left by the pass.
+ * and after a pass; only what appeared meanwhile, belongs to us and is mapped or held open by no
+ * process counts as left by the pass.
  */
 #ifndef RETALLY_LAUNCH_LEFTOVERS_H
 #define RETALLY_LAUNCH_LEFTOVERS_H

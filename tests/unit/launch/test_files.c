@@ -242,12 +242,15 @@ static void test_leftovers(void **state)
 	fd = make_file("shm/used");
 	used = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0);
 	assert_true(used != MAP_FAILED);
+	close(fd);
+	fd = make_file("shm/open");
 	assert_int_equal(leftovers_list(&after, in_folder("shm")), 0);
 	assert_int_equal(leftovers_since(&left, in_folder("shm"), &before, &after), 0);
 	leftovers_describe(&left, text, sizeof(text));
 	assert_string_equal(text, "another, new");
 	assert_int_equal(leftovers_remove(&left, in_folder("shm")), 2);
 	assert_int_equal(access(in_folder("shm/used"), F_OK), 0);
+	assert_int_equal(access(in_folder("shm/open"), F_OK), 0);
 	assert_int_equal(access(in_folder("shm/old"), F_OK), 0);
 	assert_int_not_equal(access(in_folder("shm/new"), F_OK), 0);
 	munmap(used, 4096);
