@@ -45,18 +45,21 @@ int leftovers_list(struct leftovers *l, const char *folder)
 	return rc;
 }
 
-/* Takes the object that a path names, if it is in folder, out of l. */
-static void leftovers_drop(struct leftovers *l, const char *folder, const char *path)
+static bool leftovers_is_in(const char *folder, const char *path)
 {
 	size_t prefix = strlen(folder);
 
-	if (strncmp(path, folder, prefix) != 0 || path[prefix] != '/')
-		return;
-	path += prefix + 1;
+	return !strncmp(path, folder, prefix) && path[prefix] == '/';
+}
+
+/* Takes the object with this number out of l. Not by its name: glibc makes a semaphore under
+ * another name than it gets in the end, and a process has it mapped under that one. */
+static void leftovers_drop(struct leftovers *l, ino_t ino)
+{
 	for (size_t i = 0; i < l->items.n; i++) {
 		struct leftover *items = l->items.items;
 
-		if (strcmp(items[i].name, path) != 0)
+		if (items[i].ino != ino)
 			continue;
 		memmove(&items[i], &items[i + 1], (l->items.n - i - 1) * sizeof(*items));
 		l->items.n--;
@@ -69,6 +72,7 @@ static void leftovers_drop_open(struct leftovers *l, const char *folder, const c
 {
 	char path[300], target[4096];
 	struct dirent *entry;
+	struct stat st;
 	DIR *d;
 	ssize_t n;
 
@@ -81,7 +85,8 @@ static void leftovers_drop_open(struct leftovers *l, const char *folder, const c
 		if (n <= 0)
 			continue;
 		target[n] = '\0';
-		leftovers_drop(l, folder, target);
+		if (leftovers_is_in(folder, target) && !fstatat(dirfd(d), entry->d_name, &st, 0))
+			leftovers_drop(l, st.st_ino);
 	}
 	closedir(d);
 }
@@ -108,12 +113,13 @@ static void leftovers_drop_used(struct leftovers *l, const char *folder)
 		if (!maps)
 			continue;
 		while (fgets(line, sizeof(line), maps)) {
-			char *name = strchr(line, '/');
+			const char *name = strchr(line, '/');
+			unsigned long long ino;
 
-			if (!name)
-				continue;
-			name[strcspn(name, "\n")] = 0;
-			leftovers_drop(l, folder, name);
+			/* "address perms offset dev inode path" */
+			if (name && leftovers_is_in(folder, name) &&
+			    sscanf(line, "%*s %*s %*s %*s %llu", &ino) == 1)
+				leftovers_drop(l, (ino_t)ino);
 		}
 		fclose(maps);
 		leftovers_drop_open(l, folder, entry->d_name);
