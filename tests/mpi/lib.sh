@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Launchers and programs for the tests of MPI jobs: source it after tests/cli/lib.sh.
 # Programs are compiled here, not by meson, because the MPI libraries may have been installed after the build was set up.
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 # Only these transports: a message between two ranks that do not share memory is an error then.
 export OMPI_MCA_pml=ob1 OMPI_MCA_btl=vader,self OMPI_MCA_mpi_yield_when_idle=1
@@ -9,6 +9,9 @@ export OMPI_MCA_pml=ob1 OMPI_MCA_btl=vader,self OMPI_MCA_mpi_yield_when_idle=1
 export RETALLY_PERF_SLOTS=breakpoint=1
 unset RETALLY_RANK RETALLY_SIZE RETALLY_JOB PMI_RANK PMI_FD PMIX_NAMESPACE SLURM_JOB_ID SLURM_PROCID
 ranks=4
+# shellcheck disable=SC2154 # of tests/cli/lib.sh
+: "$sandbox" "$retally"
+single=0 why='' took=''
 python=/usr/bin/python3 # Debian's, which has mpi4py
 # Open MPI puts its session folder there, and the name of a socket has 107 bytes.
 mkdir -p "$sandbox/t"
@@ -82,9 +85,13 @@ mpi_program() { # LANGUAGE MPI: 1 when it cannot be had, with the reason in `why
 		;;
 	esac
 }
-counts() { # DIR: "NAME RANK VALUE PASS" of every breakpoint counter, from the report
-	"$retally" report "$1" --by rank --format csv 2>report.err |
-		awk -F, '$6 ~ /^bp:/ { sub(/@.*/, "", $6); print $6, $3, $8, $14, $15 }' | sort -V
+counts() { # DIR: "NAME RANK VALUE PASS STATUS" of every breakpoint counter, from the report
+	"$retally" report "$1" --by rank --format csv 2>report.err | awk -F, '
+		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+		$at["name"] ~ /^bp:/ {
+			sub(/@.*/, "", $at["name"])
+			print $at["name"], $at["rank"], $at["value"], $at["passes"], $at["status"]
+		}' | sort -V
 }
 samples() { # DIR: how many executions of how many passes of how many ranks the store has
 	sqlite3 "$1/retally.db" 'SELECT count(*), count(DISTINCT pass), count(DISTINCT rank) FROM run JOIN spool USING(spool)'

@@ -152,8 +152,10 @@ int main(int argc, char **argv)
 		MPI_Abort(MPI_COMM_WORLD, 7);
 	if (does && !strcmp(what, "kill"))
 		raise(SIGKILL);
-	if (does && !strcmp(what, "segv"))
+	if (does && !strcmp(what, "segv")) {
+		signal(SIGSEGV, SIG_DFL); /* UCX has a handler that survives raise() */
 		raise(SIGSEGV);
+	}
 	if (does && !strcmp(what, "stay"))
 		pause();
 	if (does && !strcmp(what, "nofinalize"))
