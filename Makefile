@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The two commands for a new machine are `make demo` and `make test`. Everything is built in build/.
-.PHONY: all demo test lint bench fuzz install clean
+.PHONY: all demo test test-mpi lint bench stress-mpi fuzz install clean
 all: build/build.ninja
 	ninja -C build
 build/build.ninja:
@@ -12,11 +12,19 @@ test:
 	scripts/install-packages test
 	$(MAKE) --no-print-directory all
 	scripts/run-tests build
+test-mpi:
+	scripts/install-packages test
+	$(MAKE) --no-print-directory all
+	scripts/run-tests build --mpi
 lint:
 	scripts/install-packages test
 	scripts/lint
 bench: all
 	scripts/bench
+# 20 runs a launcher, an hour or more: RUNS=5 for fewer
+stress-mpi: all
+	scripts/install-packages test
+	scripts/stress-mpi -n $(or $(RUNS),20) -b build
 fuzz:
 	scripts/install-packages test
 	scripts/fuzz $(or $(SECONDS_EACH),600)

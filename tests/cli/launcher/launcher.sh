@@ -19,7 +19,7 @@ same() { # NAME PROGRAM COUNTERS LAUNCHER...: outside and inside of the launcher
 	exits 0 "$name: from outside" run -e $counters -o "$name" -- "$@" $program
 	is "$(grep -c . out)" "$(timeout 60 "$@" $program | grep -c .)" "$name: the output of one launch"
 	passes=$("$retally" plan -e $counters --count -- $program)
-	is "$(ls "$name/spool" | grep -vc "[.]-[.]")" "$((4 * passes))" "$name: a spool for each rank of $passes launches"
+	is "$(find "$name/spool" -type f ! -name "*.-.*" | wc -l)" "$((4 * passes))" "$name: a spool for each rank of $passes launches"
 	for k in $(seq $passes); do
 		timeout 60 "$@" "$retally" run -q -e $counters --pass $k -o "$name-in" -- $program >/dev/null 2>&1
 	done
