@@ -125,6 +125,8 @@ struct sim_tools {
 	/* A place in the queue: what was put into it until now. And waiting for it in another. */
 	uint64_t (*queue_place)(struct sim_queue *queue);
 	int (*queue_wait_place)(struct sim_queue *queue, struct sim_queue *other, uint64_t place);
+	/* Waits on the host until the queue got there; SIM_TIMEOUT. */
+	int (*queue_reach)(struct sim_queue *queue, uint64_t place, uint64_t bound_ns);
 
 	/* Memory for tools, in a part of its own: programs never get it. */
 	int (*tool_malloc)(struct sim_device *device, uint64_t bytes, uint64_t *address_out);

@@ -53,6 +53,11 @@ static int queue_wait_place(struct sim_queue *q, struct sim_queue *other, uint64
 	return q == other ? SIM_OK : sim_queue_put(q, &c);
 }
 
+static int queue_reach(struct sim_queue *q, uint64_t place, uint64_t bound_ns)
+{
+	return sim_queue_until(q, place, sim_now_ns() + bound_ns);
+}
+
 static int tool_malloc(struct sim_device *d, uint64_t bytes, uint64_t *address_out)
 {
 	int rc = sim_device_state(d);
@@ -98,6 +103,7 @@ const struct sim_tools sim_tools = {
 	.launch = sim_launch_with,
 	.queue_place = sim_queue_place,
 	.queue_wait_place = queue_wait_place,
+	.queue_reach = queue_reach,
 	.tool_malloc = tool_malloc,
 	.tool_free = tool_free,
 	.copy = tool_copy,

@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+#define SAVE_WAIT_NS UINT64_C(100000000)
+
 /* The library's codes in ours. A real runtime has such a table, too. */
 static int translate(struct error *err, int result, const char *what)
 {
@@ -29,13 +31,55 @@ static int closed(struct error *err)
 	return error_set(err, RC_END, "the program closed the simulated device");
 }
 
+/* The saves of one store, or all. */
+static void saving_forget(struct rt_device *d, const struct rt_store *s)
+{
+	struct rt_store **at = &d->saving;
+
+	pthread_mutex_lock(&d->lock);
+	while (*at)
+		if (!s || *at == s) {
+			(*at)->queue = NULL;
+			*at = (*at)->next_saving;
+		} else {
+			at = &(*at)->next_saving;
+		}
+	pthread_mutex_unlock(&d->lock);
+}
+
 static int drain(void *device, uint64_t bound_ns, struct error *err)
 {
 	struct rt_device *d = device;
+	int rc = d->native.device
+			 ? translate(err, rt.tools->drain(d->native.device, bound_ns), "waiting")
+			 : closed(err);
 
-	return d->native.device
-		       ? translate(err, rt.tools->drain(d->native.device, bound_ns), "waiting")
-		       : closed(err);
+	if (!rc)
+		saving_forget(d, NULL); /* all are over */
+	return rc;
+}
+
+static bool overlaps(const struct rt_store *s, const struct runtime_memory *m)
+{
+	return s->saved < m->address + m->size && m->address < s->saved + s->saved_bytes;
+}
+
+void saves_precede(struct rt_device *d, struct sim_queue *q, const struct runtime_memory *m,
+		   bool may_wait)
+{
+	if (!may_wait) { /* the engine may be at work for another thread: the list is its */
+		pthread_mutex_lock(&d->lock);
+		for (struct rt_store *s = d->saving; s; s = s->next_saving)
+			if (s->queue != q && overlaps(s, m))
+				atomic_store(&s->failed, 1);
+		pthread_mutex_unlock(&d->lock);
+		return;
+	}
+	/* Here the engine's lock is held, and only its callbacks change the list. */
+	for (struct rt_store *s = d->saving; s; s = s->next_saving)
+		if (s->queue != q && overlaps(s, m) &&
+		    rt.tools->queue_reach(s->queue, s->place, SAVE_WAIT_NS))
+			atomic_store(&s->failed, 1);
 }
 
 /* ---- stores ---- */
@@ -105,6 +149,7 @@ static void store_put(void *device, void *store)
 
 	if (!s)
 		return;
+	saving_forget(d, s);
 	if (s->kind == RUNTIME_STORE_HOST || !d->native.device) {
 		store_free(d, s); /* the pool keeps host memory warm */
 		return;
@@ -159,15 +204,43 @@ static int save(void *device, const struct runtime_memory *m, uint64_t offset, u
 {
 	struct rt_device *d = device;
 	struct rt_store *s = store;
+	uint64_t place;
 	int rc = check_store(d, s, store_offset, bytes, err);
 
 	if (rc)
 		return rc;
-	return translate(err,
-			 rt.tools->copy(d->native.device, before ? before->queue_native : NULL,
-					s->address + store_offset, m->address + offset, bytes,
-					&s->failed),
-			 "saving memory");
+	rc = translate(err,
+		       rt.tools->copy(d->native.device, before ? before->queue_native : NULL,
+				      s->address + store_offset, m->address + offset, bytes,
+				      &s->failed),
+		       "saving memory");
+	if (rc || !before)
+		return rc;
+	place = rt.tools->queue_place(before->queue_native);
+	/* A store has one place: what another queue saves into it has to be there first. */
+	if (s->queue && s->queue != before->queue_native &&
+	    rt.tools->queue_reach(s->queue, s->place, SAVE_WAIT_NS))
+		atomic_store(&s->failed, 1);
+	pthread_mutex_lock(&d->lock);
+	if (!s->queue) {
+		s->next_saving = d->saving;
+		d->saving = s;
+		s->saved = m->address + offset;
+		s->saved_bytes = bytes;
+	} else if (s->saved != m->address + offset) {
+		/* Several parts in one store: as if all between them were saved. */
+		uint64_t end = s->saved + s->saved_bytes;
+
+		if (end < m->address + offset + bytes)
+			end = m->address + offset + bytes;
+		if (s->saved > m->address + offset)
+			s->saved = m->address + offset;
+		s->saved_bytes = end - s->saved;
+	}
+	s->queue = before->queue_native;
+	s->place = place;
+	pthread_mutex_unlock(&d->lock);
+	return 0;
 }
 
 static int restore(void *device, const struct runtime_memory *m, uint64_t offset, uint64_t bytes,

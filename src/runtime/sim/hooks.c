@@ -420,6 +420,9 @@ static void work_before(struct work *w, enum rt_kind kind, bool recorded)
 	}
 	w->op.recorded = r;
 	w->verdict = replay_before(w->device->engine, &w->op);
+	for (uint32_t i = 0; i < w->op.n_reach; i++)
+		saves_precede(w->device, w->queue->native, replay_memory_of(w->reach[i].memory),
+			      !(w->op.flags & RUNTIME_OP_NO_WAIT_BEFORE));
 }
 
 /* The record of what was launched is from now on the last of its queue. */

@@ -70,6 +70,10 @@ struct rt_store {
 	uint64_t address;  /* of the device, or a host pointer */
 	atomic_int failed; /* a save into it ended in the middle */
 	struct rt_store *next;
+	/* A save on its way: of [saved, +saved_bytes), done once the queue got to the place. */
+	struct sim_queue *queue; /* NULL: none */
+	uint64_t place, saved, saved_bytes;
+	struct rt_store *next_saving;
 };
 struct rt_device {
 	struct sim_tool_device native; /* what the source gets */
@@ -80,6 +84,7 @@ struct rt_device {
 	struct rt_queue *queues;
 	uint64_t n_queues;
 	struct rt_store *stores; /* free ones on the device, kept warm */
+	struct rt_store *saving; /* stores with a save on its way */
 	struct rt_device *next;
 };
 
@@ -113,6 +118,11 @@ void record_done(void *data, uint64_t begin_ns, uint64_t end_ns);
 /* ---- callbacks.c ---- */
 void runtime_fill(struct runtime *runtime, const struct runtime_sim_options *o);
 void stores_release(struct rt_device *d);
+/* Before work of a queue is launched that reaches this memory: saves of it that another queue has
+ * still to do must be over, or they would hold what the work writes. Waits for them a moment; one
+ * that takes longer is given up, and its window declined. may_wait false: at once. */
+void saves_precede(struct rt_device *d, struct sim_queue *q, const struct runtime_memory *m,
+		   bool may_wait);
 
 /* ---- hooks.c ---- */
 void hooks_fill(struct sim_api *api);

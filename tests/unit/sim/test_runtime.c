@@ -424,6 +424,40 @@ static void test_released_records_go(void **state)
 	end(&h);
 }
 
+/* A save that one queue has still to do must not hold what another queue writes after it. */
+static void test_a_queue_that_overtakes_a_save(void **state)
+{
+	const struct runtime_memory *m;
+	struct runtime_op before = {0};
+	struct sim_queue *second;
+	struct here h;
+	void *flag, *store;
+
+	(void)state;
+	begin(&h, NULL, NULL);
+	works(sim_queue_create(h.d, &second));
+	works(sim_malloc_shared(h.d, 4, &flag));
+	for (int late = 0; late < 2; late++) {
+		*(uint32_t *)flag = !late;
+		works(enqueue(h.q, "spin", 1, (uint64_t)(uintptr_t)flag, h.c));
+		works(enqueue(second, "set", N, h.b, N, 1)); /* other memory: nothing to wait for */
+		m = memory_at(fake.n_ops - 1, 0);
+		assert_int_equal(fake.runtime->store_get(fake.device, BYTES, RUNTIME_STORE_HOST,
+							 &store, &err),
+				 0);
+		before.queue_native = h.q;
+		assert_int_equal(
+			fake.runtime->save(fake.device, m, 0, BYTES, store, 0, &before, &err), 0);
+		works(enqueue(second, "update", N, h.b, N));
+		__atomic_store_n((uint32_t *)flag, 1, __ATOMIC_RELEASE);
+		assert_int_equal(drain(), 0);
+		assert_int_equal(fake.runtime->restore(fake.device, m, 0, BYTES, store, 0, &err),
+				 late ? RC_IO : 0);
+		fake.runtime->store_put(fake.device, store);
+	}
+	end(&h);
+}
+
 static void launch_from_callback(void *data)
 {
 	struct here *h = data;
@@ -553,6 +587,7 @@ int main(void)
 		cmocka_unit_test(test_tracking_writes),
 		cmocka_unit_test(test_order_between_queues),
 		cmocka_unit_test(test_released_records_go),
+		cmocka_unit_test(test_a_queue_that_overtakes_a_save),
 		cmocka_unit_test(test_callbacks_and_verdicts),
 		cmocka_unit_test(test_attaching),
 		cmocka_unit_test(test_threads),
