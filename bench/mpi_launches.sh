@@ -6,6 +6,10 @@
 set -u
 build=${1:-build} rounds=${2:-3}
 [ $# -gt 2 ] && launchers=("${@:3}") || launchers=(ompi hydra pmi2 pmix)
+if [ ${#launchers[@]} -gt 1 ]; then # a process and a sandbox for each
+	for launcher in "${launchers[@]}"; do bash "$0" "$build" "$rounds" "$launcher"; done
+	exit
+fi
 RETALLY_SOURCE=$(cd "$(dirname "$0")/.." && pwd)
 RETALLY_BUILD=$(cd "$build" && pwd) || exit 1
 export RETALLY_SOURCE RETALLY_BUILD LC_ALL=C
@@ -16,36 +20,31 @@ export RETALLY_SOURCE RETALLY_BUILD LC_ALL=C
 # shellcheck source=tests/mpi/lib.sh
 . "$RETALLY_SOURCE/tests/mpi/lib.sh"
 cat /proc/loadavg
-for launcher in "${launchers[@]}"; do
-	(
-		need_launcher "$launcher"
-		case $launcher in
-		ompi) version=$(mpirun.openmpi --version | head -1) ;;
-		hydra) version=$(mpiexec.hydra --version | sed -n 's/ *Version: */MPICH hydra /p') ;;
-		*) version="$(srun --version) --mpi=$launcher" ;;
-		esac
-		mpi_job "$launcher"
-		mpi_program c "$(mpi_of "$launcher")" || { echo "$launcher: $why"; exit; }
-		for i in $(seq "$rounds"); do
-			begin=${EPOCHREALTIME/./}
-			watchdog 300 "${job[@]}" "$retally" run -q -o "one.$i" -e "$counters" -- "${app[@]}" >/dev/null 2>err ||
-				{ echo "$launcher: one launch failed: $(head -1 err)"; exit; }
-			echo $((${EPOCHREALTIME/./} - begin)) >>one.us
-			[ "$(samples "one.$i")" = '40|10|4' ] || { echo "$launcher: one launch lost passes"; exit; }
-			begin=${EPOCHREALTIME/./}
-			for k in 1 2 3 4 5 6 7 8 9 10; do
-				watchdog 300 "${job[@]}" "$retally" run -q --pass $k -o "ten.$i" -e "$counters" -- "${app[@]}" >/dev/null 2>err ||
-					{ echo "$launcher: launch $k failed: $(head -1 err)"; exit; }
-			done
-			echo $((${EPOCHREALTIME/./} - begin)) >>ten.us
-			begin=${EPOCHREALTIME/./}
-			for k in 1 2 3 4 5 6 7 8 9 10; do watchdog 300 "${job[@]}" "${app[@]}" >/dev/null 2>&1; done
-			echo $((${EPOCHREALTIME/./} - begin)) >>plain.us
-		done
-		median() { sort -n "$1" | awk '{v[NR] = $1} END {print v[int((NR + 1) / 2)] / 1e6}'; }
-		awk -v l="$launcher" -v v="$version" -v one="$(median one.us)" -v ten="$(median ten.us)" -v plain="$(median plain.us)" -v n="$rounds" \
-			'BEGIN { printf "%-6s one launch of 10 passes %6.2f s, 10 launches %6.2f s, ratio %.2f; without retally 10 launches %6.2f s; %d rounds; %s\n", l, one, ten, one / ten, plain, n, v }'
-		rm -f ./*.us
-	)
-	rm -f ./*.us
+launcher=${launchers[0]}
+need_launcher "$launcher"
+case $launcher in
+ompi) version=$(mpirun.openmpi --version | head -1) ;;
+hydra) version=$(mpiexec.hydra --version | sed -n 's/ *Version: */MPICH hydra /p') ;;
+*) version="$(srun --version) --mpi=$launcher" ;;
+esac
+mpi_job "$launcher"
+mpi_program c "$(mpi_of "$launcher")" || { echo "$launcher: $why"; exit; }
+for i in $(seq "$rounds"); do
+	begin=${EPOCHREALTIME/./}
+	watchdog 300 "${job[@]}" "$retally" run -q -o "one.$i" -e "$counters" -- "${app[@]}" >/dev/null 2>err ||
+		{ echo "$launcher: one launch failed: $(head -1 err)"; exit; }
+	echo $((${EPOCHREALTIME/./} - begin)) >>one.us
+	[ "$(samples "one.$i")" = '40|10|4' ] || { echo "$launcher: one launch lost passes"; exit; }
+	begin=${EPOCHREALTIME/./}
+	for k in 1 2 3 4 5 6 7 8 9 10; do
+		watchdog 300 "${job[@]}" "$retally" run -q --pass $k -o "ten.$i" -e "$counters" -- "${app[@]}" >/dev/null 2>err ||
+			{ echo "$launcher: launch $k failed: $(head -1 err)"; exit; }
+	done
+	echo $((${EPOCHREALTIME/./} - begin)) >>ten.us
+	begin=${EPOCHREALTIME/./}
+	for k in 1 2 3 4 5 6 7 8 9 10; do watchdog 300 "${job[@]}" "${app[@]}" >/dev/null 2>&1; done
+	echo $((${EPOCHREALTIME/./} - begin)) >>plain.us
 done
+median() { sort -n "$1" | awk '{v[NR] = $1} END {print v[int((NR + 1) / 2)] / 1e6}'; }
+awk -v l="$launcher" -v v="$version" -v one="$(median one.us)" -v ten="$(median ten.us)" -v plain="$(median plain.us)" -v n="$rounds" \
+	'BEGIN { printf "%-6s one launch of 10 passes %6.2f s, 10 launches %6.2f s, ratio %.2f; without retally 10 launches %6.2f s; %d rounds; %s\n", l, one, ten, one / ten, plain, n, v }'
