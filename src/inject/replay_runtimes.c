@@ -4,7 +4,9 @@
 
 #include "inject/replay_session.h"
 #include "inject/say.h"
+#include "runtime/opencl/opencl.h"
 #include "runtime/sim/runtime_sim.h"
+#include "source/perf/perf_threads_device.h"
 #include "source/sim/sim_device.h"
 
 #include <string.h>
@@ -45,17 +47,35 @@ ENTRY int retally_sim_tool(const struct sim_tools *tools, struct sim_api *api)
 	return rc;
 }
 
+/* ---- OpenCL ---- */
+
+/* Of the sources so far only perf counts on such a device: on the threads that do its work. */
+static const struct source *choose_opencl(void *data, const struct runtime_opencl_device *device,
+					  const char **why_out)
+{
+	(void)data;
+	if (!replay_session_use())
+		*why_out = "nothing can be recorded";
+	else if (!device->is_cpu)
+		*why_out = "no source counts on this OpenCL device, which is no CPU";
+	else if (!is_wanted("perf"))
+		*why_out = "no counter of the plan is of source perf, which counts on CPUs";
+	else
+		return &source_perf_threads;
+	return NULL;
+}
+
 /* ---- all ---- */
 
 int replay_runtimes_attach(struct replay *engine, struct error *err)
 {
-	(void)engine;
-	(void)err;
-	return 0;
+	return runtime_opencl_attach(
+		engine, &(struct runtime_opencl_options){.choose = choose_opencl}, err);
 }
 
 bool replay_runtimes_detach(void)
 {
+	runtime_opencl_detach();
 	return runtime_sim_detach();
 }
 

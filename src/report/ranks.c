@@ -220,7 +220,7 @@ void coverage_of_store(const struct store *s, struct str *out)
 	}
 	if (!samples)
 		out->failed = true;
-	else if (several || dealt)
+	else if (!store_is_in_place(s) && (several || dealt))
 		coverage_describe(samples, plan->n_passes, dealt && strstr(options, ":random"),
 				  out);
 	free(samples);

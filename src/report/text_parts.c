@@ -352,7 +352,7 @@ void text_missing(const struct store *s, struct str *out)
 {
 	const struct plan *plan = store_plan(s);
 	struct str why = STR_INIT;
-	bool missing = plan->n_dropped > 0;
+	bool missing = plan->n_dropped > 0, nothing_ran = store_is_in_place(s);
 
 	for (uint32_t c = 0; !missing && c < plan->n_counters; c++)
 		missing = store_why_missing(s, c, &why);
@@ -371,8 +371,11 @@ void text_missing(const struct store *s, struct str *out)
 		str_add(out, "\n");
 		str_release(&line);
 	}
+	for (uint32_t k = 1; k <= plan->n_passes; k++)
+		nothing_ran = nothing_ran && !store_pass_has_run(s, k);
 	for (uint32_t k = 1, n = 0; k <= plan->n_passes; k++) {
-		if (store_pass_has_run(s, k))
+		/* In place there was nothing to count: another pass would find nothing either. */
+		if (store_pass_has_run(s, k) || nothing_ran)
 			continue;
 		if (!n++)
 			str_add(out, "\nto collect the missing passes\n");

@@ -92,6 +92,10 @@ void store_pass_command(const struct store *s, uint32_t pass, struct str *out)
 	str_add(out, "retally run");
 	if (s->plan.selection)
 		add_selection(out, s->plan.selection);
+	if (s->plan.n_counters && strcmp(s->plan.counters[0].source, "perf") != 0) {
+		str_add(out, " --source ");
+		add_quoted(out, s->plan.counters[0].source);
+	}
 	/* Words of a shell already; they decide where the pass runs. */
 	if (store_is_in_place(s) && s->info.options && is_words(s->info.options))
 		str_addf(out, " %s", s->info.options);

@@ -107,7 +107,7 @@ static int store_get(void *device, uint64_t bytes, enum runtime_store_kind kind,
 		pthread_mutex_unlock(&d->lock);
 	}
 	if (!s) {
-		s = pool_get(sizeof(*s));
+		s = sim_pool_get(sizeof(*s));
 		if (!s)
 			return error_set(err, RC_NO_MEMORY, "no memory for a store");
 		memset(s, 0, sizeof(*s));
@@ -117,11 +117,11 @@ static int store_get(void *device, uint64_t bytes, enum runtime_store_kind kind,
 			rc = translate(
 				err, rt.tools->tool_malloc(d->native.device, s->room, &s->address),
 				"memory for a store");
-		else if (!(s->address = (uint64_t)(uintptr_t)pool_get(s->room)))
+		else if (!(s->address = (uint64_t)(uintptr_t)sim_pool_get(s->room)))
 			rc = error_set(err, RC_NO_MEMORY, "the host has no %llu bytes for a store",
 				       (unsigned long long)bytes);
 		if (rc) {
-			pool_put(s, sizeof(*s));
+			sim_pool_put(s, sizeof(*s));
 			/* What lies in the pool unused may be in the way. */
 			stores_release(d);
 			return rc;
@@ -138,8 +138,8 @@ static void store_free(struct rt_device *d, struct rt_store *s)
 	if (s->kind == RUNTIME_STORE_DEVICE && d->native.device)
 		rt.tools->tool_free(d->native.device, s->address);
 	if (s->kind == RUNTIME_STORE_HOST)
-		pool_put((void *)(uintptr_t)s->address, s->room);
-	pool_put(s, sizeof(*s));
+		sim_pool_put((void *)(uintptr_t)s->address, s->room);
+	sim_pool_put(s, sizeof(*s));
 }
 
 static void store_put(void *device, void *store)
@@ -330,7 +330,7 @@ static int changed(void *device, const struct runtime_memory *m, uint64_t chunk,
 		return closed(err);
 	if (!chunk)
 		return error_set(err, RC_INVALID, "chunks of no bytes");
-	written = pool_get(bytes);
+	written = sim_pool_get(bytes);
 	if (!written)
 		return error_set(err, RC_NO_MEMORY, "no memory for a bitmap");
 	memset(written, 0, bytes);
@@ -346,7 +346,7 @@ static int changed(void *device, const struct runtime_memory *m, uint64_t chunk,
 		for (uint64_t i = p * SIM_PAGE / chunk; i <= last / chunk; i++)
 			bitmap[i / 64] |= UINT64_C(1) << (i % 64);
 	}
-	pool_put(written, bytes);
+	sim_pool_put(written, bytes);
 	return rc;
 }
 
@@ -376,10 +376,10 @@ static int launch(void *device, void *recorded, struct error *err)
 	switch (r->kind) {
 	case RT_KERNEL:
 		atomic_store_explicit(&r->end_ns, 0, memory_order_relaxed);
-		record_ref(r);
-		rc = rt.tools->launch(q, &r->launch, record_done, r);
+		rt_record_ref(r);
+		rc = rt.tools->launch(q, &r->launch, rt_record_done, r);
 		if (rc)
-			record_unref(r);
+			rt_record_unref(r);
 		break;
 	case RT_COPY_IN:
 		rc = rt.next.copy_in(q, r->to, r->source, r->bytes);
@@ -421,7 +421,7 @@ static void op_release(void *device, void *recorded)
 
 	(void)device;
 	waits_release(&r->waits);
-	record_unref(r);
+	rt_record_unref(r);
 }
 
 void runtime_fill(struct runtime *runtime, const struct runtime_sim_options *o)

@@ -62,7 +62,7 @@ static void device_opened(uint32_t number, struct sim_device *native)
 
 	if (!enter())
 		return;
-	d = pool_get(sizeof(*d));
+	d = sim_pool_get(sizeof(*d));
 	if (d) {
 		memset(d, 0, sizeof(*d));
 		d->native = (struct sim_tool_device){.device = native, .tools = rt.tools};
@@ -70,7 +70,7 @@ static void device_opened(uint32_t number, struct sim_device *native)
 		if (replay_device_add(rt.replay, &rt.runtime, d, rt.source, &d->native, number,
 				      rt.why, &d->engine, &err)) {
 			pthread_mutex_destroy(&d->lock);
-			pool_put(d, sizeof(*d));
+			sim_pool_put(d, sizeof(*d));
 			d = NULL;
 		}
 	}
@@ -153,12 +153,12 @@ static bool memory_make_room(struct rt_device *d)
 
 	if (d->n_memories < d->memories_room)
 		return true;
-	memories = pool_get(room * sizeof(*memories));
+	memories = sim_pool_get(room * sizeof(*memories));
 	if (!memories)
 		return false;
 	if (d->n_memories)
 		memcpy(memories, d->memories, d->n_memories * sizeof(*memories));
-	pool_put(d->memories, d->memories_room * sizeof(*memories));
+	sim_pool_put(d->memories, d->memories_room * sizeof(*memories));
 	d->memories = memories;
 	d->memories_room = room;
 	return true;
@@ -244,7 +244,7 @@ static int hook_queue_create(struct sim_device *native, struct sim_queue **queue
 {
 	struct rt_device *d = device_of(native);
 	int rc = rt.next.queue_create(native, queue_out);
-	struct rt_queue *q = !rc && d ? pool_get(sizeof(*q)) : NULL;
+	struct rt_queue *q = !rc && d ? sim_pool_get(sizeof(*q)) : NULL;
 
 	if (!q && !rc && d && enter()) {
 		/* Work that the engine does not see would change memory behind its back. */
@@ -277,14 +277,14 @@ static int hook_queue_destroy(struct sim_queue *native)
 	q->native = NULL;
 	waits_release(&q->pending);
 	pthread_mutex_unlock(&q->device->lock);
-	record_unref(last);
+	rt_record_unref(last);
 	return rt.next.queue_destroy(native);
 }
 
 static int hook_event_create(struct sim_device *native, struct sim_event **event_out)
 {
 	int rc = rt.next.event_create(native, event_out);
-	struct rt_event *ours = !rc && device_of(native) ? pool_get(sizeof(*ours)) : NULL;
+	struct rt_event *ours = !rc && device_of(native) ? sim_pool_get(sizeof(*ours)) : NULL;
 
 	if (ours) {
 		*ours = (struct rt_event){0};
@@ -336,7 +336,7 @@ static int hook_event_destroy(struct sim_event *e)
 	/* Its device's lock is not at hand; nobody else may use an event that is destroyed. */
 	if (ours) {
 		waits_release(&ours->reached);
-		pool_put(ours, sizeof(*ours));
+		sim_pool_put(ours, sizeof(*ours));
 	}
 	return rt.next.event_destroy(e);
 }
@@ -434,7 +434,7 @@ static void work_after(struct work *w, bool launched)
 
 	if (taken && launched) {
 		place = rt.tools->queue_place(w->op.queue_native);
-		record_ref(w->record);
+		rt_record_ref(w->record);
 		pthread_mutex_lock(&w->device->lock);
 		w->record->place = place;
 		old = w->queue->last;
@@ -444,9 +444,9 @@ static void work_after(struct work *w, bool launched)
 		pthread_mutex_unlock(&w->device->lock);
 	}
 	replay_after(w->device->engine, &w->op, launched);
-	record_unref(old);
+	rt_record_unref(old);
 	if (!taken)
-		record_unref(w->record);
+		rt_record_unref(w->record);
 }
 
 static int hook_launch(struct sim_queue *native, const struct sim_launch *launch)
@@ -478,7 +478,7 @@ static int hook_launch(struct sim_queue *native, const struct sim_launch *launch
 				work_reach(&w, launch->arguments[i], 0, access[info->arguments[i]]);
 	if (rt.options.exact_reach && info->stays)
 		w.op.flags |= RUNTIME_OP_REACH_EXACT;
-	w.record = record_new(q, RT_KERNEL);
+	w.record = rt_record_new(q, RT_KERNEL);
 	if (w.record) {
 		w.record->launch = *launch;
 		w.record->launch.kernel = info->name;
@@ -490,10 +490,10 @@ static int hook_launch(struct sim_queue *native, const struct sim_launch *launch
 	work_before(&w, RT_KERNEL, known && w.record);
 	if (w.verdict == REPLAY_RECORDED) {
 		/* The same launch, but we hear when it is over. */
-		record_ref(w.record);
-		rc = rt.tools->launch(native, launch, record_done, w.record);
+		rt_record_ref(w.record);
+		rc = rt.tools->launch(native, launch, rt_record_done, w.record);
 		if (rc)
-			record_unref(w.record);
+			rt_record_unref(w.record);
 	} else {
 		rc = rt.next.launch(native, launch);
 	}
@@ -514,11 +514,11 @@ static int hook_copy_in(struct sim_queue *native, uint64_t to, const void *from,
 	work_init(&w, q, RUNTIME_TRANSFER);
 	w.op.flags |= RUNTIME_OP_REACH_EXACT;
 	known = work_reach(&w, to, bytes, RUNTIME_ONLY_WRITES);
-	w.record = known ? record_new(q, RT_COPY_IN) : NULL;
+	w.record = known ? rt_record_new(q, RT_COPY_IN) : NULL;
 	if (w.record) {
 		w.record->to = to;
 		w.record->bytes = bytes;
-		w.record->source = pool_get(bytes);
+		w.record->source = sim_pool_get(bytes);
 		/* The program may change it as soon as its call returns. */
 		if (w.record->source)
 			memcpy(w.record->source, from, bytes);
@@ -545,7 +545,7 @@ static int hook_copy(struct sim_queue *native, uint64_t to, uint64_t from, uint6
 	w.op.flags |= RUNTIME_OP_REACH_EXACT;
 	known = work_reach(&w, to, bytes, RUNTIME_ONLY_WRITES) &
 		work_reach(&w, from, bytes, RUNTIME_ONLY_READS);
-	w.record = known ? record_new(q, RT_COPY) : NULL;
+	w.record = known ? rt_record_new(q, RT_COPY) : NULL;
 	if (w.record) {
 		w.record->to = to;
 		w.record->from = from;
@@ -570,7 +570,7 @@ static int hook_fill(struct sim_queue *native, uint64_t to, uint8_t value, uint6
 	work_init(&w, q, RUNTIME_TRANSFER);
 	w.op.flags |= RUNTIME_OP_REACH_EXACT;
 	known = work_reach(&w, to, bytes, RUNTIME_ONLY_WRITES);
-	w.record = known ? record_new(q, RT_FILL) : NULL;
+	w.record = known ? rt_record_new(q, RT_FILL) : NULL;
 	if (w.record) {
 		w.record->to = to;
 		w.record->value = value;

@@ -104,16 +104,16 @@ struct rt {
 extern struct rt rt;
 
 /* ---- record.c ---- */
-struct rt_record *record_new(struct rt_queue *q, enum rt_kind kind);
-void record_ref(struct rt_record *r);
-void record_unref(struct rt_record *r);
+struct rt_record *rt_record_new(struct rt_queue *q, enum rt_kind kind);
+void rt_record_ref(struct rt_record *r);
+void rt_record_unref(struct rt_record *r);
 /* Adds r with a reference of its own, in the place of an earlier one of the same queue. */
 void waits_add(struct rt_waits *w, struct rt_record *r);
 void waits_copy(struct rt_waits *to, const struct rt_waits *from);
 void waits_clear(struct rt_waits *w);
 void waits_release(struct rt_waits *w);
 /* The library calls it when an execution is over. Gives a reference back. */
-void record_done(void *data, uint64_t begin_ns, uint64_t end_ns);
+void rt_record_done(void *data, uint64_t begin_ns, uint64_t end_ns);
 
 /* ---- callbacks.c ---- */
 void runtime_fill(struct runtime *runtime, const struct runtime_sim_options *o);

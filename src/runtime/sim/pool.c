@@ -82,7 +82,7 @@ static void *get_large(uint64_t bytes)
 	return l->at;
 }
 
-void *pool_get(uint64_t bytes)
+void *sim_pool_get(uint64_t bytes)
 {
 	unsigned k = class_of(bytes);
 	void *p;
@@ -101,7 +101,7 @@ void *pool_get(uint64_t bytes)
 	return p;
 }
 
-void pool_put(void *block, uint64_t bytes)
+void sim_pool_put(void *block, uint64_t bytes)
 {
 	unsigned k = class_of(bytes);
 	struct block *b = block;
@@ -114,7 +114,7 @@ void pool_put(void *block, uint64_t bytes)
 	pthread_mutex_unlock(&lock);
 }
 
-void pool_release(void)
+void sim_pool_release(void)
 {
 	pthread_mutex_lock(&lock);
 	for (struct large *l = larges; l; l = l->next)

@@ -9,8 +9,8 @@
 
 #include <stdint.h>
 
-void *pool_get(uint64_t bytes); /* NULL: no memory */
-void pool_put(void *block, uint64_t bytes);
-void pool_release(void); /* gives everything back to the system */
+void *sim_pool_get(uint64_t bytes); /* NULL: no memory */
+void sim_pool_put(void *block, uint64_t bytes);
+void sim_pool_release(void); /* gives everything back to the system */
 
 #endif

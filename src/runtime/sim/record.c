@@ -10,9 +10,9 @@
 
 #include <string.h>
 
-struct rt_record *record_new(struct rt_queue *q, enum rt_kind kind)
+struct rt_record *rt_record_new(struct rt_queue *q, enum rt_kind kind)
 {
-	struct rt_record *r = pool_get(sizeof(*r));
+	struct rt_record *r = sim_pool_get(sizeof(*r));
 
 	if (!r)
 		return NULL;
@@ -23,41 +23,41 @@ struct rt_record *record_new(struct rt_queue *q, enum rt_kind kind)
 	return r;
 }
 
-void record_ref(struct rt_record *r)
+void rt_record_ref(struct rt_record *r)
 {
 	atomic_fetch_add_explicit(&r->references, 1, memory_order_relaxed);
 }
 
-void record_unref(struct rt_record *r)
+void rt_record_unref(struct rt_record *r)
 {
 	if (!r || atomic_fetch_sub_explicit(&r->references, 1, memory_order_acq_rel) != 1)
 		return;
 	waits_release(&r->waits);
-	pool_put(r->source, r->bytes);
-	pool_put(r, sizeof(*r));
+	sim_pool_put(r->source, r->bytes);
+	sim_pool_put(r, sizeof(*r));
 }
 
 void waits_add(struct rt_waits *w, struct rt_record *r)
 {
-	record_ref(r);
+	rt_record_ref(r);
 	for (uint32_t i = 0; i < w->n; i++)
 		if (w->items[i]->queue == r->queue) {
-			record_unref(w->items[i]);
+			rt_record_unref(w->items[i]);
 			w->items[i] = r;
 			return;
 		}
 	if (w->n == w->room) {
 		uint32_t room = w->room ? 2 * w->room : 8;
-		struct rt_record **items = pool_get(room * sizeof(*items));
+		struct rt_record **items = sim_pool_get(room * sizeof(*items));
 
 		if (!items) {
 			w->failed = true;
-			record_unref(r);
+			rt_record_unref(r);
 			return;
 		}
 		if (w->n)
 			memcpy(items, w->items, w->n * sizeof(*items));
-		pool_put(w->items, w->room * sizeof(*items));
+		sim_pool_put(w->items, w->room * sizeof(*items));
 		w->items = items;
 		w->room = room;
 	}
@@ -74,22 +74,22 @@ void waits_copy(struct rt_waits *to, const struct rt_waits *from)
 void waits_clear(struct rt_waits *w)
 {
 	for (uint32_t i = 0; i < w->n; i++)
-		record_unref(w->items[i]);
+		rt_record_unref(w->items[i]);
 	w->n = 0;
 }
 
 void waits_release(struct rt_waits *w)
 {
 	waits_clear(w);
-	pool_put(w->items, w->room * sizeof(*w->items));
+	sim_pool_put(w->items, w->room * sizeof(*w->items));
 	*w = (struct rt_waits){0};
 }
 
-void record_done(void *data, uint64_t begin_ns, uint64_t end_ns)
+void rt_record_done(void *data, uint64_t begin_ns, uint64_t end_ns)
 {
 	struct rt_record *r = data;
 
 	atomic_store_explicit(&r->begin_ns, begin_ns, memory_order_relaxed);
 	atomic_store_explicit(&r->end_ns, end_ns, memory_order_relaxed);
-	record_unref(r);
+	rt_record_unref(r);
 }

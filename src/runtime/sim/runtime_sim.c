@@ -61,7 +61,7 @@ void runtime_sim_release(void)
 			return;
 		stores_release(d);
 	}
-	pool_release();
+	sim_pool_release();
 }
 
 void runtime_sim_abandon(void)
