@@ -36,8 +36,9 @@ struct kernel {
 	bool undrainable;     /* alone, and did not drain */
 	uint32_t troubles;    /* windows given up in a row */
 	const char *given_up; /* why it is not replayed any more; of a decline */
+	bool counted;         /* in sums.kernels */
 	bool wide;            /* wrote outside its reach: reaches every memory */
-	uint64_t windows;     /* that held it and were replayed */
+	uint64_t windows;     /* that held it and were replayed; the first check its reach */
 	uint64_t live_n;      /* dispatches counted live */
 	uint64_t mark;        /* generation of the window that holds it */
 };
@@ -95,7 +96,8 @@ struct window {
 	bool checking; /* hashes of the memories outside were taken */
 	bool varying;
 	bool no_restore;
-	bool alone;           /* of a suspect */
+	bool alone; /* of a suspect, or of a kernel whose reach is checked: ends with the next one
+		     */
 	uint64_t generation;  /* of this window, unique on the device, from 1 */
 	uint64_t intrusions;  /* device->intrusions when it opened */
 	uint64_t store_bytes; /* of START and END */

@@ -79,7 +79,7 @@ static int mark(struct replay_device *d, const struct runtime_reach *r, const st
 	bool only_writes = r->access == RUNTIME_ONLY_WRITES;
 
 	(void)err;
-	if (op->kind == RUNTIME_DISPATCH)
+	if (op->kind == RUNTIME_DISPATCH && !d->window.alone)
 		d->sums.kernel_bytes += m->m.size;
 	if (m->mark == d->window.generation) {
 		m->only_writes &= only_writes;

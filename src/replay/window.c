@@ -47,7 +47,9 @@ static int open_window(struct replay_device *d, const struct runtime_op *op, str
 		return rc;
 	w->open = true;
 	w->checking = w->varying = w->no_restore = false;
-	w->alone = k->suspect;
+	/* The first windows of a kernel hold nothing else: what it alone should not write is known
+	 * then, and no later operation hides it. */
+	w->alone = k->suspect || (check && k->windows < REPLAY_ALWAYS);
 	w->generation = ++d->generation;
 	w->intrusions = atomic_load(&d->intrusions);
 	w->account = (struct spool_window){.device = d->number, .begin_ns = replay_now()};
@@ -80,7 +82,7 @@ static const char *must_end_before(const struct replay_device *d, const struct r
 		return most == 1 ? "next operation" : "full";
 	if (w->alone || k->suspect)
 		return "a kernel that is watched";
-	if (!w->checking && wants_check(d, op, k) && k->mark != w->generation)
+	if (k->windows < REPLAY_ALWAYS && wants_check(d, op, k))
 		return "a kernel whose reach is checked";
 	return NULL;
 }
@@ -342,10 +344,16 @@ static void succeed(struct replay_device *d, const char *why)
 		k->mark = 0;
 		k->suspect = false;
 		k->troubles = 0;
-		d->sums.kernels += !k->windows;
+		d->sums.kernels += !w->alone && !k->counted;
+		k->counted |= !w->alone;
 		k->windows++;
 	}
 	record_window(d, true, why);
+	/* What is watched costs more than it will. */
+	if (w->alone) {
+		finish(d, false);
+		return;
+	}
 	d->sums.windows++;
 	d->sums.dispatches += w->account.dispatches;
 	d->sums.executions += w->account.passes;

@@ -108,7 +108,7 @@ static void exactly_once(void **state)
 
 static void unrecordable(void **state)
 {
-	struct replay_options o = {.mode = REPLAY_MODE_WINDOW};
+	struct replay_options o = {.mode = REPLAY_MODE_WINDOW, .verify = REPLAY_VERIFY_NEVER};
 	struct fake f;
 	int a;
 
