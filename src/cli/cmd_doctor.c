@@ -2,12 +2,14 @@
 /* retally doctor: what this machine can count, what stands in the way, and who can change it. */
 #include "base/elf_probe.h"
 #include "cli/command.h"
+#include "cli/doctor_opencl.h"
 #include "cli/options.h"
 #include "cli/setup.h"
 #include "launch/program.h"
 #include "source/perf/perf_host.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
 static void doctor_line(bool works, const char *what, const char *explain)
 {
@@ -32,6 +34,10 @@ static int doctor_machine(struct error *err)
 		doctor_line(false, "CUPTI (planning)", why.message);
 	else
 		doctor_line(true, "CUPTI (planning)", api.path);
+	doctor_line(!access(setup_library(), R_OK), "replay in place with", setup_library());
+	doctor_line(true, "simulated device",
+		    "--source sim, for programs linked with libretallysim");
+	doctor_opencl(doctor_line);
 	doctor_line(true, "chips and metrics in", setup_data_dir());
 	return 0;
 }
