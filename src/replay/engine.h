@@ -208,6 +208,8 @@ void device_intruder_leaves(struct replay_device *d);
 bool device_is_mine(const struct replay_device *d);
 /* PHASE_BUSY, if no intruder is there and, for a window, none has been since it opened. */
 bool device_busy(struct replay_device *d);
+/* Before a wait for work of the program, which may need an intruder to end. */
+void device_not_busy(struct replay_device *d);
 /* The phase that the state of the device calls for. */
 void device_settle_phase(struct replay_device *d);
 

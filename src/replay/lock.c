@@ -16,7 +16,8 @@
 #include <sched.h>
 #include <time.h>
 
-#define TRIES 64
+#define TRIES    64
+#define SLICE_NS 1000000u /* between two looks at the phase */
 
 /* gcc 12's thread sanitizer does not know pthread_mutex_clocklock; the other one follows a clock
  * that can be set. */
@@ -74,7 +75,7 @@ bool device_enter(struct replay_device *d, bool may_wait)
 			return false;
 		}
 		atomic_fetch_sub(&d->intruding, 1);
-		got = lock_within(d, 1000000000u);
+		got = lock_within(d, SLICE_NS);
 	}
 	atomic_store_explicit(&d->owner, (uintptr_t)pthread_self(), memory_order_relaxed);
 	return true;
@@ -100,6 +101,12 @@ bool device_busy(struct replay_device *d)
 		return true;
 	atomic_store(&d->phase, PHASE_OPEN);
 	return false;
+}
+
+void device_not_busy(struct replay_device *d)
+{
+	if (atomic_load_explicit(&d->phase, memory_order_relaxed) == PHASE_BUSY)
+		atomic_store(&d->phase, PHASE_OPEN);
 }
 
 void device_settle_phase(struct replay_device *d)

@@ -10,6 +10,10 @@
  * can be done again; a *store* is memory of ours that holds saved contents. Stores must never come
  * from the program's allocator: that would change what its uninitialised memory holds.
  *
+ * Whatever the program puts into a queue that later calls code of the host (callbacks) is bracketed
+ * by replay_before and replay_after as well, as a transfer that cannot be recorded and reaches
+ * nothing (RUNTIME_OP_REACH_EXACT): the engine's own waits would wait for it.
+ *
  * Callbacks come with the replay lock of the device held, from whichever thread made the call that
  * the engine is serving; calls that the callbacks themselves make into the vendor's library must
  * not be intercepted again (the runtime has a guard per thread). They return 0, or a negative code

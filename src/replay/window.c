@@ -37,7 +37,10 @@ static int open_window(struct replay_device *d, const struct runtime_op *op, str
 {
 	struct window *w = &d->window;
 	bool check = wants_check(d, op, k) && may_wait(d, op);
-	int rc = check ? device_drain(d, 0, err) : 0;
+	int rc;
+
+	device_not_busy(d);
+	rc = check ? device_drain(d, 0, err) : 0;
 
 	if (rc == RC_TIMEOUT) {
 		d->outstanding++; /* whatever it is: do not wait for it again and again */
@@ -129,6 +132,7 @@ static int save(struct replay_device *d, const struct runtime_op *op, struct ker
 		return error_set(err, RC_BUSY,
 				 "it may wait for the program, and what it writes "
 				 "can only be saved on an idle device");
+	device_not_busy(d);
 	if (!ordered)
 		rc = device_drain(d, 0, err);
 	if (rc)
@@ -421,6 +425,7 @@ void window_end(struct replay_device *d, const char *why)
 		window_drop(d, d->dead ? d->dead : "collection was stopped", true);
 		return;
 	}
+	device_not_busy(d);
 	rc = device_drain(d, 0, &err);
 	w->account.live_ns = replay_now() - w->account.begin_ns;
 	if (rc == RC_TIMEOUT) {

@@ -598,10 +598,24 @@ static int hook_copy_out(struct sim_queue *native, void *to, uint64_t from, uint
 	return rt.next.copy_out(native, to, from, bytes);
 }
 
+/* Not while the engine waits for its own work: it would wait for the callback, too, and what that
+ * launches would wait for the engine. */
 static int hook_queue_callback(struct sim_queue *native, void (*function)(void *data), void *data)
 {
+	struct rt_queue *q = queue_of(native);
+	struct work w;
+	int rc;
+
 	boundary(device_of_queue(native), "sim_queue_callback");
-	return rt.next.queue_callback(native, function, data);
+	if (!q || !enter())
+		return rt.next.queue_callback(native, function, data);
+	work_init(&w, q, RUNTIME_TRANSFER);
+	w.op.flags |= RUNTIME_OP_REACH_EXACT;
+	(void)replay_before(w.device->engine, &w.op);
+	rc = rt.next.queue_callback(native, function, data);
+	replay_after(w.device->engine, &w.op, !rc);
+	leave();
+	return rc;
 }
 
 static struct rt_device *device_of_event(struct sim_event *e)

@@ -474,8 +474,12 @@ static void test_callbacks_and_verdicts(void **state)
 	begin(&h, NULL, NULL);
 	works(sim_queue_callback(h.q, launch_from_callback, &h));
 	assert_int_equal(drain(), 0);
-	assert_int_equal(fake.n_ops, 1);
-	assert_int_equal(fake.ops[0].op.flags, RUNTIME_OP_NO_WAIT_BEFORE);
+	/* the callback itself, which cannot be done again, and what it launches */
+	assert_int_equal(fake.n_ops, 2);
+	assert_int_equal(fake.ops[0].op.kind, RUNTIME_TRANSFER);
+	assert_null(fake.ops[0].op.recorded);
+	assert_int_equal(fake.ops[0].op.flags, RUNTIME_OP_REACH_EXACT);
+	assert_int_equal(fake.ops[1].op.flags, RUNTIME_OP_NO_WAIT_BEFORE);
 	end(&h);
 	/* live: the same for the program, and nothing stays with the engine */
 	begin(&h, NULL, NULL);
