@@ -62,7 +62,7 @@ like "$(cat text)" '^ranks +of the 8 ranks only some measured' 'and that totals 
 like "$(cat text)" '^  bp:f12 +120 .*  [0-9](, [0-9])* of 8' 'a counter of some passes is marked with its ranks'
 unlike "$(cat text)" '^  task-clock .* of 8' 'one that every rank counted is not'
 "$retally" report shared --format csv >csv
-is "$(head -1 csv | tr -d '\r' | sed 's/.*,reason,//')" 'ranks,of_ranks' 'CSV has the ranks'
+is "$(head -1 csv | tr -d '\r' | sed 's/.*,varying,//')" 'ranks,of_ranks' 'CSV has the ranks'
 like "$(grep ',task-clock,' csv)" ',0-7,8.?$' 'and how many there are'
 is "$("$retally" report shared --format json | python3 -c '
 import json, sys

@@ -29,7 +29,7 @@ static uint32_t dealt(const struct distribute *d, int32_t rank, const char *job,
 static void test_words(void **state)
 {
 	static const char *const bad[] = {
-		"",     "ranks",   "rank:",          "rank:x", "process:random:1",
+		"",     "ranks",   "rank:",     "rank:x", "process:random:1",
 		"RANK", ":cyclic", "dispatches"};
 	struct distribute d;
 	struct error err;
