@@ -35,7 +35,8 @@ static enum replay_verdict count_live(struct replay_device *d, const struct runt
 
 	if (!d->dead && live_begin(d, op, k, ordinal, strict, &why)) {
 		if (reason)
-			record_decline(d, k, reason, SPOOL_INSTEAD_ONE_PASS, 1);
+			d->live.units.items[d->live.units.n - 1].reason =
+				record_decline(d, k, reason, SPOOL_INSTEAD_ONE_PASS, 0);
 		return REPLAY_COUNTED;
 	}
 	record_decline(d, k, reason ? reason : why ? why : d->dead, SPOOL_INSTEAD_NOTHING, 1);

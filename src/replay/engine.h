@@ -112,7 +112,8 @@ struct window {
 /* Dispatches counted as the program runs them, one pass each. */
 struct live_unit {
 	struct window_op op;
-	bool failed; /* the program's launch failed */
+	bool failed;        /* the program's launch failed */
+	const char *reason; /* why it is not replayed; NULL: nothing is */
 };
 struct live {
 	bool open;

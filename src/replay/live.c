@@ -171,9 +171,15 @@ static int take_unit(struct replay_device *d, uint32_t index, struct error *err)
 		return error_set(err, RC_NO_MEMORY, "out of memory for samples");
 	rc = d->source->read(d->source_device, index, d->window.samples.items, d->room, &n,
 			     &enabled, &running, err);
-	if (!rc && n <= d->room)
-		record_live(d, &u->op, d->live.pass, d->window.samples.items, n, enabled, running);
-	return rc;
+	if (rc)
+		return rc;
+	if (n > d->room)
+		return error_set(err, RC_ERROR, "source '%s' gave more samples than it announced",
+				 d->source->name);
+	record_live(d, &u->op, d->live.pass, d->window.samples.items, n, enabled, running);
+	if (u->reason)
+		record_decline(d, u->op.kernel, u->reason, SPOOL_INSTEAD_ONE_PASS, 1);
+	return 0;
 }
 
 void live_close(struct replay_device *d)
