@@ -134,6 +134,29 @@ enum replay_verdict replay_before(struct replay_device *d, const struct runtime_
 	return verdict;
 }
 
+bool replay_matches(const struct replay *r, const char *kernel)
+{
+	return !r->options.match || r->options.match(r->options.match_data, kernel);
+}
+
+/* Counted as an intruder for as long as the launch takes: a window that another thread opens and
+ * ends meanwhile is not replayed beside it. */
+bool replay_pass_over(struct replay_device *d)
+{
+	atomic_fetch_add(&d->intruding, 1);
+	if (atomic_load(&d->phase) != PHASE_IDLE) {
+		atomic_fetch_sub(&d->intruding, 1);
+		return false;
+	}
+	atomic_fetch_add_explicit(&d->replay->ordinals, 1, memory_order_relaxed);
+	return true;
+}
+
+void replay_passed(struct replay_device *d)
+{
+	device_intruder_leaves(d);
+}
+
 void replay_after(struct replay_device *d, const struct runtime_op *op, bool launched)
 {
 	(void)op;

@@ -10,6 +10,10 @@ static bool pass_counts_here(const struct plan *plan, uint32_t pass, const char 
 {
 	const struct plan_pass *p = &plan->passes[pass - 1];
 
+	/* A pass without counters is a part of the group that the next one with counters completes.
+	 */
+	while (!p->n_counters && *p->config && pass < plan->n_passes)
+		p = &plan->passes[pass++];
 	for (uint32_t i = 0; i < p->n_counters; i++)
 		if (!strcmp(plan->counters[p->counters[i]].source, source))
 			return true;
@@ -61,6 +65,10 @@ static int open_source(struct replay_device *d, void *native, const char *why, s
 		return 0;
 	}
 	d->room = d->source->room(d->source_device);
+	d->most_units =
+		d->source->most_units ? d->source->most_units(d->source_device) : UINT32_MAX;
+	if (!d->most_units)
+		d->most_units = 1;
 	return 0;
 }
 

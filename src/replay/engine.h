@@ -162,6 +162,7 @@ struct replay_device {
 	enum replay_mode mode;
 	uint64_t chunk;
 	uint32_t room;        /* samples of one unit */
+	uint32_t most_units;  /* of one pass */
 	VEC(uint32_t) passes; /* numbers of those with a counter of this source */
 
 	VEC(struct kernel *) kernels; /* open addressing */

@@ -102,6 +102,14 @@ enum replay_verdict {
 enum replay_verdict replay_before(struct replay_device *d, const struct runtime_op *op);
 void replay_after(struct replay_device *d, const struct runtime_op *op, bool launched);
 
+/* The cheap way past for dispatches that the filter of names leaves out: whether it does (the same
+ * answer for a name every time, so that a runtime can remember it with the kernel) ... */
+bool replay_matches(const struct replay *r, const char *kernel);
+/* ... and whether nothing is going on that such a dispatch could disturb. True: launch it and call
+ * replay_passed; no lock is taken. False: replay_before as always. Transfers may do the same. */
+bool replay_pass_over(struct replay_device *d);
+void replay_passed(struct replay_device *d);
+
 /* Ends the window of the device. why: the name of the program's call, static ("clFinish"); counted
  * for the report. Does nothing fast when there is no open window (no lock, one load). */
 void replay_boundary(struct replay_device *d, const char *why);

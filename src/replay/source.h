@@ -75,6 +75,9 @@ struct source {
 	/* Stops counting and forgets the pass. Cannot fail. */
 	void (*pass_abort)(void *device);
 	void (*device_close)(void *device);
+	/* Most units of one pass, because each takes memory; windows are no larger. May be NULL:
+	 * any number. */
+	uint32_t (*most_units)(void *device);
 };
 
 #endif

@@ -77,6 +77,8 @@ static const char *must_end_before(const struct replay_device *d, const struct r
 	const struct window *w = &d->window;
 	uint32_t most = d->mode == REPLAY_MODE_KERNEL ? 1 : d->replay->options.window;
 
+	if (most > d->most_units)
+		most = d->most_units;
 	if (d->mode == REPLAY_MODE_RANGE)
 		return NULL;
 	if (!k)
