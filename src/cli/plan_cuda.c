@@ -126,10 +126,10 @@ static int plan_cuda_check_named(const struct options *o, const struct cuda_plan
 	return 0;
 }
 
-int plan_cuda(struct setup *s, const struct options *o, struct error *err)
+/* Selects, and asks CUPTI. */
+static int plan_cuda_ask(struct setup *s, const struct options *o, struct arena *arena,
+			 struct cuda_plan *p, struct error *err)
 {
-	struct arena arena = {0};
-	struct cuda_plan p;
 	const char **names;
 	size_t n;
 	int rc = setup_select(s, o, err);
@@ -137,14 +137,35 @@ int plan_cuda(struct setup *s, const struct options *o, struct error *err)
 	if (rc)
 		return rc;
 	n = s->selection.counters.n;
-	names = arena_array(&arena, n + 1, sizeof(*names));
+	names = arena_array(arena, n + 1, sizeof(*names));
 	if (!names)
 		return error_set(err, RC_NO_MEMORY, "out of memory");
 	for (size_t i = 0; i < n; i++)
 		names[i] = s->catalog.counters.items[s->selection.counters.items[i]].name;
-	rc = cuda_host_plan(&s->cuda, &arena, names, n, &p, err);
+	rc = cuda_host_plan(&s->cuda, arena, names, n, p, err);
+	return rc ? rc : plan_cuda_check_named(o, p, err);
+}
+
+int plan_cuda_make(struct setup *s, const struct options *o, struct error *err)
+{
+	struct arena arena = {0};
+	struct cuda_plan p;
+	int rc = plan_cuda_ask(s, o, &arena, &p, err);
+
+	/* A pass that is to stand alone cannot be a part of CUPTI's own schedule. */
 	if (!rc)
-		rc = plan_cuda_check_named(o, &p, err);
+		rc = cuda_host_make_plan(&s->cuda, &p, o->pass || o->distribute, s->selection_text,
+					 &s->plan, err);
+	arena_release(&arena);
+	return rc;
+}
+
+int plan_cuda(struct setup *s, const struct options *o, struct error *err)
+{
+	struct arena arena = {0};
+	struct cuda_plan p;
+	int rc = plan_cuda_ask(s, o, &arena, &p, err);
+
 	if (rc)
 		goto out;
 	if (o->explain)

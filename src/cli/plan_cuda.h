@@ -8,5 +8,7 @@
 
 /* Selects, asks CUPTI, prints to stdout as the options say. */
 int plan_cuda(struct setup *s, const struct options *o, struct error *err);
+/* The same as a plan that the device half carries out, in s->plan. */
+int plan_cuda_make(struct setup *s, const struct options *o, struct error *err);
 
 #endif

@@ -5,6 +5,7 @@
 #include "cli/setup.h"
 
 #include "base/str.h"
+#include "cli/plan_cuda.h"
 #include "model/catalog_load.h"
 #include "model/planner.h"
 #include "source/perf/perf_host.h"
@@ -144,6 +145,8 @@ int setup_catalog(struct setup *s, const struct options *o, char *program, struc
 
 	if (!chip && o->source && !strcmp(o->source, "sim"))
 		chip = SIM_HOST_CHIP;
+	if (o->source && !strcmp(o->source, "cuda") && !chip && (rc = cuda_host_detect(&chip, err)))
+		return rc;
 	s->this_machine = !chip || !strcmp(chip, SETUP_THIS_MACHINE);
 	if (o->source && s->this_machine && strcmp(o->source, "perf"))
 		return error_set(err, RC_INVALID,
@@ -216,6 +219,8 @@ int setup_plan(struct setup *s, const struct options *o, struct error *err)
 	if (!s->selection_text)
 		return error_set(err, RC_NO_MEMORY, "out of memory");
 	po.selection_text = s->selection_text;
+	if (s->is_cuda)
+		return plan_cuda_make(s, o, err);
 	rc = setup_select(s, o, err);
 	if (!rc)
 		rc = planner_plan(&s->catalog, &s->selection, &po, &s->plan, err);

@@ -29,6 +29,8 @@ enum plan_counter_flag {
 	PLAN_COUNTER_BASE = 1 << 1,   /* other metrics are divided by it */
 	PLAN_COUNTER_LEVEL = 1 << 2,  /* needs its accumulator beside it */
 	PLAN_COUNTER_HIDDEN = 1 << 3, /* needed by a metric, not asked for by name */
+	PLAN_COUNTER_MEAN = 1 << 4,   /* an average, ratio or extreme: over dispatches its mean is
+				       * shown, never a sum */
 };
 
 struct plan_counter {

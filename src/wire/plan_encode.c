@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-const char *const plan_flag_names[PLAN_N_FLAGS] = {"anchor", "base", "level", "hidden"};
+const char *const plan_flag_names[PLAN_N_FLAGS] = {"anchor", "base", "level", "hidden", "mean"};
 
 static const char *plan_text(const char *text)
 {

@@ -7,7 +7,7 @@
 #include "wire/plan.h"
 
 #define PLAN_FORMAT_NAME "retally-plan"
-#define PLAN_N_FLAGS     4
+#define PLAN_N_FLAGS     5
 
 /* Name of flag bit i, for the file. */
 extern const char *const plan_flag_names[PLAN_N_FLAGS];

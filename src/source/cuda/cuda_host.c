@@ -252,7 +252,7 @@ int cuda_host_plan(const struct cuda_host *h, struct arena *arena, const char *c
 		   size_t n, struct cuda_plan *plan_out, struct error *err)
 {
 	struct cuda_plan_counter *k = arena_array(arena, n + 1, sizeof(*k));
-	const char **order = arena_array(arena, n + 1, sizeof(*order));
+	const char **order = arena_array(arena, n + 1, sizeof(*order)), **best;
 	size_t good = 0;
 	uint32_t floor = 0;
 	int rc = 0;
@@ -289,13 +289,20 @@ int cuda_host_plan(const struct cuda_host *h, struct arena *arena, const char *c
 		good = plan_out->n - plan_out->n_refused;
 	}
 	plan_out->passes = 0;
+	best = arena_array(arena, good + 1, sizeof(*best));
+	if (!best)
+		return error_set(err, RC_NO_MEMORY, "out of memory");
+	plan_out->order = best;
+	plan_out->n_order = good;
 	for (int i = 0; i < CUDA_ORDERS && good && !rc; i++) {
 		uint32_t passes;
 
 		cuda_host_order(order, good, k, i);
 		rc = cuda_host_passes(h, order, good, &passes, err);
-		if (!rc && (!plan_out->passes || passes < plan_out->passes))
+		if (!rc && (!plan_out->passes || passes < plan_out->passes)) {
 			plan_out->passes = passes;
+			memcpy(best, order, good * sizeof(*best));
+		}
 		if (plan_out->passes == floor)
 			break; /* no order can need fewer than its costliest counter */
 	}

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "model/catalog.h"
 #include "source/cuda/cuda_api.h"
+#include "wire/plan.h"
 
 struct cuda_host {
 	struct cuda_api api;
@@ -42,11 +43,26 @@ struct cuda_plan {
 	size_t n;
 	struct cuda_plan_counter *counters; /* sorted by name; in the arena */
 	size_t n_refused;
+	/* All that are not refused, in the order in which CUPTI must be told them to need so few
+	 * passes; in the arena. */
+	const char **order;
+	size_t n_order;
 };
 /* Probes each name on a throw-away object, then all good ones at once, in several orders (CUPTI's
  * own schedule depends on the order; the best one is kept, and the choice is the same for every
  * run). */
 int cuda_host_plan(const struct cuda_host *h, struct arena *arena, const char *const *names,
 		   size_t n, struct cuda_plan *plan_out, struct error *err);
+
+/* A plan that the device half carries out. With `groups`, every pass stands alone wherever the
+ * counters allow that, for --pass and --distribute; counters that need several passes by themselves
+ * then stay out, with that reason. Without, the fewest passes, which only replay can use. The
+ * plan's texts are its own. RC_NO_SLOT when nothing is left. */
+int cuda_host_make_plan(const struct cuda_host *h, const struct cuda_plan *p, bool groups,
+			const char *selection, struct plan *plan_out, struct error *err);
+
+/* The chip of the first GPU of this machine, asked of the driver. RC_NOT_FOUND: there is none, or
+ * no driver. The text lives for ever. */
+int cuda_host_detect(const char **chip_out, struct error *err);
 
 #endif

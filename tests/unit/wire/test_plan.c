@@ -202,7 +202,7 @@ static struct plan random_plan(struct arena *a)
 			.source = random_text(a, false),
 			.block = random_text(a, true),
 			.unit = random_text(a, true),
-			.flags = random_below(16),
+			.flags = random_below(32),
 			.config = random_text(a, true),
 		};
 	p.passes = arena_array(a, p.n_passes, sizeof(*p.passes));
@@ -285,7 +285,7 @@ static void test_encode_refuses(void **state)
 	assert_int_equal(plan_encode(&plan, &out, &err), RC_INVALID);
 	assert_non_null(strstr(err.message, "not UTF-8"));
 	counter.config = "";
-	counter.flags = 16;
+	counter.flags = 32;
 	assert_int_equal(plan_encode(&plan, &out, &err), RC_INVALID);
 	counter.flags = 0;
 	counter.name = "";

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Own declarations of the CUDA driver ABI that retally uses: the functions it calls itself, found
+ * in libcuda.so.1 at run time, and the argument structs with which CUPTI describes the program's
+ * calls (one struct a function, the arguments in order). Facts: CUDA 13.0, x86-64; compared with
+ * the vendor's headers by tests/unit/cuda/check_abi.c where those are installed.
+ */
+#ifndef RETALLY_SOURCE_CUDA_DRIVER_ABI_H
+#define RETALLY_SOURCE_CUDA_DRIVER_ABI_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef int cu_result;
+typedef unsigned long long cu_ptr; /* an address on the device */
+struct CUctx_st;
+struct CUmod_st;
+struct CUfunc_st;
+struct CUkern_st;
+struct CUlib_st;
+struct CUstream_st;
+struct CUevent_st;
+struct CUgraph_st;
+struct CUgraphExec_st;
+struct CUgraphNode_st;
+struct CUmemPoolHandle_st;
+
+enum cu_results {
+	CU_OK = 0,
+	CU_INVALID_VALUE = 1,
+	CU_OUT_OF_MEMORY = 2,
+	CU_DEINITIALIZED = 4,
+	CU_NOT_FOUND = 500,
+	CU_NOT_READY = 600,
+};
+
+enum cu_attribute_id { /* of launches; only those that we judge */
+	CU_ATTRIBUTE_COOPERATIVE = 2,
+	CU_ATTRIBUTE_STREAM_SERIALIZATION = 6,
+	CU_ATTRIBUTE_PROGRAMMATIC_EVENT = 7,
+	CU_ATTRIBUTE_COMPLETION_EVENT = 12,
+	CU_ATTRIBUTE_UPDATABLE_NODE = 13,
+};
+struct cu_attribute {
+	int id;
+	char pad[4];
+	union {
+		char bytes[64];
+		int flag;
+		struct CUevent_st *event;
+	} value;
+};
+struct cu_launch_config {
+	unsigned grid[3];
+	unsigned block[3];
+	unsigned shared_bytes;
+	struct CUstream_st *stream;
+	struct cu_attribute *attributes;
+	unsigned n_attributes;
+};
+_Static_assert(sizeof(struct cu_attribute) == 72, "ABI");
+_Static_assert(sizeof(struct cu_launch_config) == 56, "ABI");
+
+/* cuLaunchKernel, cuLaunchCooperativeKernel (without `extra`) */
+struct cu_launch_params {
+	struct CUfunc_st *function;
+	unsigned grid[3];
+	unsigned block[3];
+	unsigned shared_bytes;
+	struct CUstream_st *stream;
+	void **arguments;
+	void **extra;
+};
+struct cu_launch_ex_params {
+	const struct cu_launch_config *config;
+	struct CUfunc_st *function;
+	void **arguments;
+	void **extra;
+};
+/* In `extra` of a launch. */
+#define CU_EXTRA_END     ((void *)0)
+#define CU_EXTRA_POINTER ((void *)1)
+#define CU_EXTRA_SIZE    ((void *)2)
+
+struct cu_graph_launch_params {
+	struct CUgraphExec_st *graph;
+	struct CUstream_st *stream;
+};
+struct cu_alloc_params { /* cuMemAlloc_v2, cuMemAllocManaged, cuMemAllocAsync, ...FromPoolAsync */
+	cu_ptr *address;
+	size_t bytes;
+};
+struct cu_alloc_pitch_params {
+	cu_ptr *address;
+	size_t *pitch;
+	size_t width, height;
+	unsigned element;
+};
+struct cu_free_params { /* cuMemFree_v2, cuMemFreeAsync */
+	cu_ptr address;
+};
+struct cu_map_params { /* cuMemMap, cuMemUnmap */
+	cu_ptr address;
+	size_t bytes;
+};
+struct cu_host_alloc_params { /* cuMemHostAlloc, cuMemAllocHost_v2 */
+	void **address;
+	size_t bytes;
+};
+struct cu_host_register_params {
+	void *address;
+	size_t bytes;
+	unsigned flags;
+};
+struct cu_host_free_params { /* cuMemFreeHost, cuMemHostUnregister */
+	void *address;
+};
+struct cu_htod_params {
+	cu_ptr to;
+	const void *from;
+	size_t bytes;
+	struct CUstream_st *stream;
+};
+struct cu_dtod_params { /* cuMemcpyDtoDAsync_v2, cuMemcpyAsync */
+	cu_ptr to, from;
+	size_t bytes;
+	struct CUstream_st *stream;
+};
+struct cu_set8_params {
+	cu_ptr to;
+	unsigned char value;
+	size_t n;
+	struct CUstream_st *stream;
+};
+struct cu_set16_params {
+	cu_ptr to;
+	unsigned short value;
+	size_t n;
+	struct CUstream_st *stream;
+};
+struct cu_set32_params {
+	cu_ptr to;
+	unsigned value;
+	size_t n;
+	struct CUstream_st *stream;
+};
+struct cu_event_record_params { /* cuEventRecord, cuEventRecordWithFlags */
+	struct CUevent_st *event;
+	struct CUstream_st *stream;
+};
+struct cu_wait_event_params {
+	struct CUstream_st *stream;
+	struct CUevent_st *event;
+	unsigned flags;
+};
+struct cu_instantiate_params { /* every cuGraphInstantiate*: the first two arguments */
+	struct CUgraphExec_st **graph_out;
+	struct CUgraph_st *graph;
+};
+
+enum cu_pointer_attribute {
+	CU_POINTER_MEMORY_TYPE = 2, /* 1 host, 2 device, 3 array, 4 unified */
+	CU_POINTER_IS_MANAGED = 8,
+	CU_POINTER_DEVICE_ORDINAL = 9,
+	CU_POINTER_RANGE_START = 11,
+	CU_POINTER_RANGE_SIZE = 12,
+	CU_POINTER_MAPPED = 13,
+};
+enum cu_function_attribute {
+	CU_FUNCTION_SHARED_BYTES = 1,
+	CU_FUNCTION_REGISTERS = 4,
+};
+enum cu_node_type {
+	CU_NODE_KERNEL = 0,
+	CU_NODE_MEMCPY = 1,
+	CU_NODE_MEMSET = 2,
+	CU_NODE_HOST = 3,
+	CU_NODE_GRAPH = 4,
+	CU_NODE_EMPTY = 5,
+};
+#define CU_STREAM_APART 1u
+
+/* What we call: name in libcuda, our name, arguments. `required` ones make it unusable when
+ * missing; the others are NULL then. */
+#define CUDA_DRIVER_SYMBOLS(R, O)                                                                  \
+	R(cuDriverGetVersion, driver_version, (int *))                                             \
+	R(cuCtxGetCurrent, context_current, (struct CUctx_st **))                                  \
+	R(cuCtxPushCurrent_v2, context_push, (struct CUctx_st *))                                  \
+	R(cuCtxPopCurrent_v2, context_pop, (struct CUctx_st **))                                   \
+	R(cuCtxGetDevice, context_device, (int *))                                                 \
+	R(cuCtxSynchronize, context_wait, (void))                                                  \
+	R(cuDeviceGetAttribute, device_attribute, (int *, int, int))                               \
+	R(cuDeviceGetName, device_name, (char *, int, int))                                        \
+	R(cuDeviceGetUuid, device_uuid, (unsigned char *, int))                                    \
+	R(cuMemGetInfo_v2, memory_info, (size_t *, size_t *))                                      \
+	R(cuMemAlloc_v2, alloc, (cu_ptr *, size_t))                                                \
+	R(cuMemFree_v2, free, (cu_ptr))                                                            \
+	R(cuMemHostAlloc, host_alloc, (void **, size_t, unsigned))                                 \
+	R(cuMemFreeHost, host_free, (void *))                                                      \
+	R(cuMemcpyAsync, copy, (cu_ptr, cu_ptr, size_t, struct CUstream_st *))                     \
+	R(cuMemcpyHtoDAsync_v2, htod, (cu_ptr, const void *, size_t, struct CUstream_st *))        \
+	R(cuMemcpyDtoH_v2, dtoh, (void *, cu_ptr, size_t))                                         \
+	R(cuMemsetD8Async, set8, (cu_ptr, unsigned char, size_t, struct CUstream_st *))            \
+	R(cuMemsetD16Async, set16, (cu_ptr, unsigned short, size_t, struct CUstream_st *))         \
+	R(cuMemsetD32Async, set32, (cu_ptr, unsigned, size_t, struct CUstream_st *))               \
+	R(cuStreamCreate, stream_create, (struct CUstream_st **, unsigned))                        \
+	R(cuStreamDestroy_v2, stream_destroy, (struct CUstream_st *))                              \
+	R(cuStreamSynchronize, stream_wait, (struct CUstream_st *))                                \
+	R(cuStreamQuery, stream_query, (struct CUstream_st *))                                     \
+	R(cuStreamIsCapturing, stream_capturing, (struct CUstream_st *, int *))                    \
+	R(cuStreamWaitEvent, stream_wait_event,                                                    \
+	  (struct CUstream_st *, struct CUevent_st *, unsigned))                                   \
+	R(cuEventCreate, event_create, (struct CUevent_st **, unsigned))                           \
+	R(cuEventDestroy_v2, event_destroy, (struct CUevent_st *))                                 \
+	R(cuEventRecord, event_record, (struct CUevent_st *, struct CUstream_st *))                \
+	R(cuEventQuery, event_query, (struct CUevent_st *))                                        \
+	R(cuLaunchKernel, launch,                                                                  \
+	  (struct CUfunc_st *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,         \
+	   unsigned, struct CUstream_st *, void **, void **))                                      \
+	R(cuModuleLoadData, module_load, (struct CUmod_st **, const void *))                       \
+	R(cuModuleGetFunction, module_function,                                                    \
+	  (struct CUfunc_st **, struct CUmod_st *, const char *))                                  \
+	R(cuModuleGetGlobal_v2, module_global,                                                     \
+	  (cu_ptr *, size_t *, struct CUmod_st *, const char *))                                   \
+	R(cuFuncGetAttribute, function_attribute, (int *, int, struct CUfunc_st *))                \
+	R(cuPointerGetAttribute, pointer_attribute, (void *, int, cu_ptr))                         \
+	R(cuGraphLaunch, graph_launch, (struct CUgraphExec_st *, struct CUstream_st *))            \
+	R(cuGraphGetNodes, graph_nodes, (struct CUgraph_st *, struct CUgraphNode_st **, size_t *)) \
+	R(cuGraphNodeGetType, node_type, (struct CUgraphNode_st *, int *))                         \
+	O(cuFuncGetModule, function_module, (struct CUmod_st **, struct CUfunc_st *))              \
+	O(cuFuncGetParamInfo, function_parameter,                                                  \
+	  (struct CUfunc_st *, size_t, size_t *, size_t *))                                        \
+	O(cuKernelGetParamInfo, kernel_parameter,                                                  \
+	  (struct CUkern_st *, size_t, size_t *, size_t *))                                        \
+	O(cuKernelGetFunction, kernel_function, (struct CUfunc_st **, struct CUkern_st *))         \
+	O(cuKernelGetAttribute, kernel_attribute, (int *, int, struct CUkern_st *, int))           \
+	O(cuFuncLoad, function_load, (struct CUfunc_st *))                                         \
+	O(cuLaunchKernelEx, launch_ex,                                                             \
+	  (const struct cu_launch_config *, struct CUfunc_st *, void **, void **))                 \
+	O(cuLaunchCooperativeKernel, launch_cooperative,                                           \
+	  (struct CUfunc_st *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,         \
+	   unsigned, struct CUstream_st *, void **))                                               \
+	O(cuGetErrorName, error_name, (cu_result, const char **))
+
+#endif

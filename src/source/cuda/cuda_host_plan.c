@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Plans for NVIDIA devices. CUPTI alone knows which counters share a pass. Told all of them at once
+ * it needs the fewest passes, but a counter's hardware parts are then spread over them and nothing
+ * is known before the last; told them in groups that it takes in one pass each, every pass is of
+ * use by itself. See cuda_device.h for how a plan says so.
+ */
+#include "source/cuda/cuda_host.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NEW(type, variable, last) type variable = {.size = CUPTI_STRUCT_SIZE(type, last)}
+
+struct maker {
+	const struct cuda_host *h;
+	struct plan *plan;
+	struct error *err;
+	uint32_t *group_of; /* of counter i: in which group it is */
+	uint32_t n_groups;
+	uint32_t *parts; /* of group g */
+	const char **order;
+	uint32_t *rank; /* of counter i: its place in the order told to CUPTI */
+};
+
+static int maker_no_memory(struct maker *m)
+{
+	return error_set(m->err, RC_NO_MEMORY, "out of memory");
+}
+
+static bool is_sum(const char *name)
+{
+	size_t n = strlen(name);
+
+	return n > 4 && !strcmp(name + n - 4, ".sum");
+}
+
+/* The unit as CUPTI has it, of the name without its suffix. */
+static const char *unit_of(struct maker *m, struct cupti_host *host, const char *name)
+{
+	NEW(struct cupti_host_properties, p, type);
+	char *base = arena_strdup(&m->plan->arena, name), *dot;
+	const char *unit = "";
+
+	if (!base)
+		return "";
+	dot = strchr(base, '.');
+	if (dot)
+		*dot = '\0';
+	p.host = host;
+	p.name = base;
+	if (strstr(name, ".pct_of_peak") || strstr(name, ".pct"))
+		return "%";
+	if (!m->h->api.cuptiProfilerHostGetMetricProperties(&p) && p.dim_unit)
+		unit = p.dim_unit;
+	unit = arena_printf(&m->plan->arena, "%s%s", unit, strstr(name, ".per_second") ? "/s" : "");
+	return unit ? unit : "";
+}
+
+static int maker_counters(struct maker *m, const char **names, size_t n)
+{
+	NEW(struct cupti_host_initialize, open, host);
+	NEW(struct cupti_host_deinitialize, close, host);
+	struct plan *plan = m->plan;
+
+	plan->counters = arena_array(&plan->arena, n + 1, sizeof(*plan->counters));
+	if (!plan->counters)
+		return maker_no_memory(m);
+	open.profiler_type = CUPTI_RANGE_PROFILER;
+	open.chip = m->h->chip;
+	if (m->h->api.cuptiProfilerHostInitialize(&open))
+		return error_set(m->err, RC_UNSUPPORTED, "CUPTI cannot plan for chip '%s'",
+				 m->h->chip);
+	for (size_t i = 0; i < n; i++) {
+		const char *name = arena_strdup(&plan->arena, names[i]);
+		const char *config = arena_printf(&plan->arena, "order %u", m->rank[i]);
+
+		if (!name || !config)
+			return maker_no_memory(m);
+		plan->counters[i] =
+			(struct plan_counter){.name = name,
+					      .source = "cuda",
+					      .block = "",
+					      .unit = unit_of(m, open.host, name),
+					      .config = config,
+					      .flags = is_sum(name) ? 0 : PLAN_COUNTER_MEAN};
+	}
+	plan->n_counters = (uint32_t)n;
+	close.host = open.host;
+	m->h->api.cuptiProfilerHostDeinitialize(&close);
+	return 0;
+}
+
+/* One pass of the plan for each part; the counters are listed with the last. */
+static int maker_passes(struct maker *m)
+{
+	struct plan *plan = m->plan;
+	uint32_t n = 0;
+
+	for (uint32_t g = 0; g < m->n_groups; g++)
+		n += m->parts[g];
+	plan->passes = arena_array(&plan->arena, n + 1, sizeof(*plan->passes));
+	if (!plan->passes)
+		return maker_no_memory(m);
+	for (uint32_t g = 0; g < m->n_groups; g++)
+		for (uint32_t part = 1; part <= m->parts[g]; part++) {
+			struct plan_pass *pass = &plan->passes[plan->n_passes++];
+			uint32_t *counters =
+				arena_array(&plan->arena, plan->n_counters + 1, sizeof(*counters));
+
+			*pass = (struct plan_pass){.counters = counters};
+			pass->config = arena_printf(&plan->arena, "%u/%u/%u", g, part, m->parts[g]);
+			pass->reason =
+				m->parts[g] == 1
+					? arena_strdup(&plan->arena, "a group that CUPTI takes in "
+								     "one pass")
+					: arena_printf(&plan->arena,
+						       "part %u of %u, scheduled by CUPTI %u", part,
+						       m->parts[g], m->h->api.version);
+			if (!counters || !pass->config || !pass->reason)
+				return maker_no_memory(m);
+			for (uint32_t i = 0; part == m->parts[g] && i < plan->n_counters; i++)
+				if (m->group_of[i] == g)
+					counters[pass->n_counters++] = i;
+		}
+	return 0;
+}
+
+static int maker_dropped(struct maker *m, const struct cuda_plan *p, bool groups)
+{
+	struct plan *plan = m->plan;
+
+	plan->dropped = arena_array(&plan->arena, p->n + 1, sizeof(*plan->dropped));
+	if (!plan->dropped)
+		return maker_no_memory(m);
+	for (size_t i = 0; i < p->n; i++) {
+		const struct cuda_plan_counter *k = &p->counters[i];
+		struct plan_dropped *d = &plan->dropped[plan->n_dropped];
+
+		if (!k->reason && !(groups && k->alone > 1))
+			continue;
+		d->name = arena_strdup(&plan->arena, k->name);
+		d->reason = k->reason ? arena_strdup(&plan->arena, k->reason)
+				      : arena_printf(&plan->arena,
+						     "needs %u passes by itself, which only replay "
+						     "can give it",
+						     k->alone);
+		if (!d->name || !d->reason)
+			return maker_no_memory(m);
+		plan->n_dropped++;
+	}
+	return 0;
+}
+
+static bool fits(const struct maker *m, const char **names, size_t n)
+{
+	uint32_t passes;
+
+	return !cuda_host_passes(m->h, names, n, &passes, NULL) && passes == 1;
+}
+
+/* Fills one pass: as long a run of the left counters as fits is taken at once (found by halving),
+ * then the one that did not fit is passed over, until none is left. */
+static size_t maker_fill(struct maker *m, const char **names, const uint32_t *left, size_t n_left,
+			 const char **group, uint32_t *taken)
+{
+	size_t n = 0, at = 0;
+
+	while (at < n_left) {
+		size_t low = 0, high = n_left - at;
+
+		while (low < high) { /* low counters from `at` on fit */
+			size_t middle = low + (high - low + 1) / 2;
+
+			for (size_t i = 0; i < middle; i++)
+				group[n + i] = names[left[at + i]];
+			if (fits(m, group, n + middle))
+				low = middle;
+			else
+				high = middle - 1;
+		}
+		for (size_t i = 0; i < low; i++) {
+			group[n] = names[left[at + i]];
+			taken[n++] = left[at + i];
+		}
+		at += low + 1;
+	}
+	return n;
+}
+
+static int maker_groups(struct maker *m, const char **names, size_t n)
+{
+	uint32_t *left = calloc(n + 1, sizeof(*left)), *taken = calloc(n + 1, sizeof(*taken));
+	const char **group = calloc(n + 1, sizeof(*group));
+	size_t n_left = n, rest;
+	int rc = left && taken && group ? 0 : maker_no_memory(m);
+
+	for (size_t i = 0; left && i < n; i++)
+		left[i] = (uint32_t)i;
+	while (!rc && n_left) {
+		size_t k = maker_fill(m, names, left, n_left, group, taken);
+
+		if (!k) {
+			rc = error_set(m->err, RC_NO_SLOT, "counter '%s' fits no pass",
+				       names[left[0]]);
+			break;
+		}
+		for (size_t i = 0; i < k; i++) {
+			m->group_of[taken[i]] = m->n_groups;
+			m->rank[taken[i]] = (uint32_t)i;
+		}
+		m->parts[m->n_groups++] = 1;
+		rest = 0;
+		for (size_t i = 0; i < n_left; i++)
+			if (m->group_of[left[i]] == UINT32_MAX)
+				left[rest++] = left[i];
+		n_left = rest;
+	}
+	free(left);
+	free(taken);
+	free(group);
+	return rc;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The passes cannot be fewer than those of the counter that needs most. */
+static uint32_t lower_bound(const struct cuda_plan *p)
+{
+	uint32_t most = 1;
+
+	for (size_t i = 0; i < p->n; i++)
+		if (!p->counters[i].reason && p->counters[i].alone > most)
+			most = p->counters[i].alone;
+	return most;
+}
+
+int cuda_host_make_plan(const struct cuda_host *h, const struct cuda_plan *p, bool groups,
+			const char *selection, struct plan *plan_out, struct error *err)
+{
+	struct maker m = {.h = h, .plan = plan_out, .err = err};
+	const char **names = calloc(p->n + 1, sizeof(*names));
+	size_t n = 0;
+	int rc = 0;
+
+	*plan_out = (struct plan){0};
+	m.group_of = calloc(p->n + 1, sizeof(*m.group_of));
+	m.rank = calloc(p->n + 1, sizeof(*m.rank));
+	m.parts = calloc(p->n + 1, sizeof(*m.parts));
+	plan_out->chip = arena_strdup(&plan_out->arena, h->chip);
+	plan_out->selection = arena_strdup(&plan_out->arena, selection);
+	if (!names || !m.group_of || !m.rank || !m.parts || !plan_out->chip || !plan_out->selection)
+		rc = maker_no_memory(&m);
+	for (size_t i = 0; !rc && i < p->n; i++)
+		if (!p->counters[i].reason && !(groups && p->counters[i].alone > 1))
+			names[n++] = p->counters[i].name;
+	if (!rc && !n)
+		rc = error_set(err, RC_NO_SLOT,
+			       "nothing of the selection can be collected on chip '%s'%s", h->chip,
+			       groups ? " in single passes" : "");
+	if (!rc)
+		qsort(names, n, sizeof(*names), compare_names);
+	for (size_t i = 0; !rc && i < n; i++)
+		m.group_of[i] = groups ? UINT32_MAX : 0;
+	if (!rc && groups) {
+		rc = maker_groups(&m, names, n);
+	} else if (!rc) {
+		m.n_groups = 1;
+		m.parts[0] = p->passes;
+		for (size_t i = 0; i < n; i++)
+			for (size_t k = 0; k < p->n_order; k++)
+				if (!strcmp(p->order[k], names[i]))
+					m.rank[i] = (uint32_t)k;
+	}
+	if (!rc)
+		rc = maker_counters(&m, names, n);
+	if (!rc)
+		rc = maker_passes(&m);
+	if (!rc)
+		rc = maker_dropped(&m, p, groups);
+	plan_out->lower_bound = groups ? 1 : lower_bound(p);
+	plan_out->proven = plan_out->lower_bound == plan_out->n_passes;
+	free(names);
+	free(m.group_of);
+	free(m.rank);
+	free(m.parts);
+	return rc;
+}
+
+int cuda_host_detect(const char **chip_out, struct error *err)
+{
+	struct chip_name { /* of cuptiDeviceGetChipName, see cuda_range_abi.h */
+		size_t size;
+		void *reserved;
+		size_t device;
+		const char *chip;
+	} p = {.size = CUPTI_STRUCT_SIZE(struct chip_name, chip)};
+	void *driver = dlopen("libcuda.so.1", RTLD_NOW);
+	int (*init)(unsigned), (*count)(int *), (*name)(struct chip_name *);
+	struct cuda_api api;
+	int n = 0, rc;
+
+	if (!driver)
+		return error_set(err, RC_NOT_FOUND, "no CUDA driver (libcuda.so.1) is installed");
+	*(void **)&init = dlsym(driver, "cuInit");
+	*(void **)&count = dlsym(driver, "cuDeviceGetCount");
+	if (!init || !count || init(0) || count(&n) || n < 1)
+		return error_set(err, RC_NOT_FOUND, "the CUDA driver finds no GPU");
+	rc = cuda_api_open(&api, err);
+	if (rc)
+		return rc;
+	*(void **)&name = dlsym(api.library, "cuptiDeviceGetChipName");
+	if (!name || name(&p) || !p.chip)
+		return error_set(err, RC_UNSUPPORTED, "CUPTI does not know the chip of GPU 0");
+	*chip_out = p.chip;
+	return 0;
+}

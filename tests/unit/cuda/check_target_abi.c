@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Compares our declarations of CUPTI's target half, its callbacks and the driver with the vendor's
+ * headers, at compile time. Built only where those are installed.
+ */
+#include "source/cuda/cuda_driver_abi.h"
+#include "source/cuda/cuda_range_abi.h"
+
+#include <cuda.h>
+#include <cupti.h>
+#include <cupti_profiler_host.h>
+#include <cupti_profiler_target.h>
+#include <cupti_range_profiler.h>
+#include <cupti_target.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SAME(ours, theirs, our_last)                                    \
+	_Static_assert(sizeof(struct ours) == sizeof(theirs), #theirs); \
+	_Static_assert(CUPTI_STRUCT_SIZE(struct ours, our_last) == theirs##_STRUCT_SIZE, #theirs)
+#define FIELD(ours, our_field, theirs, their_field)                                         \
+	_Static_assert(offsetof(struct ours, our_field) == offsetof(theirs, their_field) && \
+			       sizeof(((struct ours *)0)->our_field) ==                     \
+				       sizeof(((theirs *)0)->their_field),                  \
+		       #theirs "." #their_field)
+
+SAME(cupti_profiler_initialize, CUpti_Profiler_Initialize_Params, reserved);
+SAME(cupti_chip_name, CUpti_Device_GetChipName_Params, chip);
+SAME(cupti_availability, CUpti_Profiler_GetCounterAvailability_Params, image);
+SAME(cupti_device_supported, CUpti_Profiler_DeviceSupported_Params, api);
+FIELD(cupti_device_supported, supported, CUpti_Profiler_DeviceSupported_Params, isSupported);
+FIELD(cupti_device_supported, confidential, CUpti_Profiler_DeviceSupported_Params,
+      confidentialCompute);
+FIELD(cupti_device_supported, wsl, CUpti_Profiler_DeviceSupported_Params, wsl);
+SAME(cupti_range_enable, CUpti_RangeProfiler_Enable_Params, profiler);
+SAME(cupti_range_profiler_only, CUpti_RangeProfiler_Disable_Params, profiler);
+SAME(cupti_range_profiler_only, CUpti_RangeProfiler_Start_Params, profiler);
+SAME(cupti_range_profiler_only, CUpti_RangeProfiler_PopRange_Params, profiler);
+SAME(cupti_range_config, CUpti_RangeProfiler_SetConfig_Params, target_level);
+FIELD(cupti_range_config, data, CUpti_RangeProfiler_SetConfig_Params, pCounterDataImage);
+FIELD(cupti_range_config, replay, CUpti_RangeProfiler_SetConfig_Params, replayMode);
+FIELD(cupti_range_config, pass, CUpti_RangeProfiler_SetConfig_Params, passIndex);
+SAME(cupti_range_stop, CUpti_RangeProfiler_Stop_Params, all_passes);
+SAME(cupti_range_push, CUpti_RangeProfiler_PushRange_Params, name);
+SAME(cupti_range_decode, CUpti_RangeProfiler_DecodeData_Params, dropped);
+SAME(cupti_range_data_size, CUpti_RangeProfiler_GetCounterDataSize_Params, data_size);
+FIELD(cupti_range_data_size, max_nodes, CUpti_RangeProfiler_GetCounterDataSize_Params,
+      maxNumRangeTreeNodes);
+SAME(cupti_range_data_initialize, CUpti_RangeProfiler_CounterDataImage_Initialize_Params, data);
+SAME(cupti_range_data_info, CUpti_RangeProfiler_GetCounterDataInfo_Params, n_ranges);
+SAME(cupti_host_evaluate, CUpti_Profiler_Host_EvaluateToGpuValues_Params, values);
+FIELD(cupti_callback_data, params, CUpti_CallbackData, functionParams);
+FIELD(cupti_callback_data, symbol, CUpti_CallbackData, symbolName);
+FIELD(cupti_callback_data, context, CUpti_CallbackData, context);
+FIELD(cupti_callback_data, correlation_id, CUpti_CallbackData, correlationId);
+_Static_assert(sizeof(struct cupti_callback_data) == sizeof(CUpti_CallbackData), "callback");
+_Static_assert(sizeof(struct cupti_module_data) == sizeof(CUpti_ModuleResourceData), "module");
+_Static_assert(sizeof(struct cupti_resource_data) == sizeof(CUpti_ResourceData), "resource");
+_Static_assert(sizeof(struct cupti_subscriber_params) == sizeof(CUpti_SubscriberParams),
+	       "subscriber");
+_Static_assert((int)CUPTI_DRIVER_API == (int)CUPTI_CB_DOMAIN_DRIVER_API, "domain");
+_Static_assert((int)CUPTI_RESOURCE == (int)CUPTI_CB_DOMAIN_RESOURCE, "domain");
+_Static_assert((int)CUPTI_MODULE_LOADED == (int)CUPTI_CBID_RESOURCE_MODULE_LOADED, "resource");
+_Static_assert((int)CUPTI_CONTEXT_DESTROY_STARTING ==
+		       (int)CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING,
+	       "resource");
+_Static_assert((int)CUPTI_RANGE_USER == (int)CUPTI_UserRange, "range");
+_Static_assert((int)CUPTI_REPLAY_USER == (int)CUPTI_UserReplay, "replay");
+_Static_assert((int)CUPTI_INSUFFICIENT_PRIVILEGES == (int)CUPTI_ERROR_INSUFFICIENT_PRIVILEGES,
+	       "result");
+_Static_assert((int)CUPTI_MULTIPLE_SUBSCRIBERS ==
+		       (int)CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED,
+	       "result");
+
+/* Arguments of the program's calls. A struct of ours may stop before the last ones. */
+#define ARGS(ours, theirs, last) \
+	_Static_assert(CUPTI_STRUCT_SIZE(struct ours, last) <= sizeof(theirs), #theirs)
+ARGS(cu_launch_params, cuLaunchKernel_params, extra);
+FIELD(cu_launch_params, shared_bytes, cuLaunchKernel_params, sharedMemBytes);
+FIELD(cu_launch_params, stream, cuLaunchKernel_params, hStream);
+FIELD(cu_launch_params, arguments, cuLaunchKernel_params, kernelParams);
+FIELD(cu_launch_params, extra, cuLaunchKernel_params, extra);
+FIELD(cu_launch_params, arguments, cuLaunchCooperativeKernel_params, kernelParams);
+FIELD(cu_launch_ex_params, config, cuLaunchKernelEx_params, config);
+FIELD(cu_launch_ex_params, extra, cuLaunchKernelEx_params, extra);
+FIELD(cu_launch_config, stream, CUlaunchConfig, hStream);
+FIELD(cu_launch_config, n_attributes, CUlaunchConfig, numAttrs);
+_Static_assert(sizeof(struct cu_launch_config) == sizeof(CUlaunchConfig), "config");
+_Static_assert(sizeof(struct cu_attribute) == sizeof(CUlaunchAttribute), "attribute");
+FIELD(cu_graph_launch_params, stream, cuGraphLaunch_params, hStream);
+FIELD(cu_alloc_params, bytes, cuMemAlloc_v2_params, bytesize);
+FIELD(cu_alloc_params, bytes, cuMemAllocManaged_params, bytesize);
+FIELD(cu_alloc_params, bytes, cuMemAllocAsync_params, bytesize);
+FIELD(cu_alloc_params, bytes, cuMemAllocFromPoolAsync_params, bytesize);
+FIELD(cu_alloc_pitch_params, height, cuMemAllocPitch_v2_params, Height);
+FIELD(cu_free_params, address, cuMemFreeAsync_params, dptr);
+FIELD(cu_map_params, bytes, cuMemMap_params, size);
+FIELD(cu_map_params, bytes, cuMemUnmap_params, size);
+FIELD(cu_host_alloc_params, bytes, cuMemHostAlloc_params, bytesize);
+FIELD(cu_host_register_params, bytes, cuMemHostRegister_v2_params, bytesize);
+FIELD(cu_htod_params, stream, cuMemcpyHtoDAsync_v2_params, hStream);
+FIELD(cu_dtod_params, stream, cuMemcpyDtoDAsync_v2_params, hStream);
+FIELD(cu_dtod_params, from, cuMemcpyDtoHAsync_v2_params, srcDevice);
+FIELD(cu_set8_params, stream, cuMemsetD8Async_params, hStream);
+FIELD(cu_set8_params, value, cuMemsetD8Async_params, uc);
+FIELD(cu_set16_params, value, cuMemsetD16Async_params, us);
+FIELD(cu_set16_params, stream, cuMemsetD16Async_params, hStream);
+FIELD(cu_set32_params, value, cuMemsetD32Async_params, ui);
+FIELD(cu_set32_params, stream, cuMemsetD32Async_params, hStream);
+FIELD(cu_instantiate_params, graph, cuGraphInstantiateWithFlags_params, hGraph);
+FIELD(cu_instantiate_params, graph, cuGraphInstantiateWithParams_params, hGraph);
+_Static_assert((int)CU_ATTRIBUTE_COOPERATIVE == (int)CU_LAUNCH_ATTRIBUTE_COOPERATIVE, "attribute");
+_Static_assert((int)CU_ATTRIBUTE_STREAM_SERIALIZATION ==
+		       (int)CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+	       "attribute");
+_Static_assert((int)CU_ATTRIBUTE_COMPLETION_EVENT ==
+		       (int)CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT,
+	       "attribute");
+_Static_assert((int)CU_NODE_HOST == (int)CU_GRAPH_NODE_TYPE_HOST, "node");
+_Static_assert((int)CU_NODE_MEMSET == (int)CU_GRAPH_NODE_TYPE_MEMSET, "node");
+_Static_assert((int)CU_FUNCTION_REGISTERS == (int)CU_FUNC_ATTRIBUTE_NUM_REGS, "function");
+_Static_assert((int)CU_FUNCTION_SHARED_BYTES == (int)CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,
+	       "function");
+_Static_assert((int)CU_POINTER_RANGE_START == (int)CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
+	       "pointer");
+_Static_assert((int)CU_NOT_READY == (int)CUDA_ERROR_NOT_READY, "result");
+
+int main(void)
+{
+	return 0;
+}
