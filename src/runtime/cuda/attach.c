@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Listening to the program's driver calls: see cuda_runtime.h. */
+#include "runtime/cuda/calls.h"
+#include "runtime/cuda/checks.h"
+#include "runtime/cuda/cuda_runtime.h"
+#include "runtime/cuda/drain.h"
+#include "runtime/cuda/functions.h"
+#include "runtime/cuda/launch.h"
+#include "runtime/cuda/stores.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define CALLS_MAX       4096 /* the driver has about 700 */
+#define OPENING_SECONDS 60
+
+struct cuda_session cuda_session = {
+	.lock = PTHREAD_MUTEX_INITIALIZER,
+	.opened = PTHREAD_COND_INITIALIZER,
+	.memories = {.lock = PTHREAD_RWLOCK_INITIALIZER},
+};
+_Thread_local bool cuda_inside __attribute__((tls_model("initial-exec")));
+
+static struct {
+	struct cuda_call_entry entry;
+	bool per_thread;
+} calls[CALLS_MAX];
+
+const struct runtime cuda_runtime = {
+	.name = "cuda",
+	.size = sizeof(struct runtime),
+	.capabilities = RUNTIME_ORDERED_SAVE | RUNTIME_DEVICE_STORE,
+	.drain = cuda_drain,
+	.store_get = cuda_store_get,
+	.store_put = cuda_store_put,
+	.save = cuda_store_save,
+	.restore = cuda_store_restore,
+	.compare = cuda_check_compare,
+	.hash = cuda_check_hash,
+	.launch = cuda_launch_again,
+	.op_release = cuda_launch_release,
+};
+
+static void say(int gpu, const char *text)
+{
+	char line[640];
+
+	if (!cuda_session.say)
+		return;
+	snprintf(line, sizeof(line), "GPU %d is not counted: %s", gpu, text);
+	cuda_session.say(cuda_session.say_data, line);
+}
+
+struct cuda_context *cuda_session_context(struct CUctx_st *context)
+{
+	struct cuda_context *c = NULL;
+	unsigned n = cuda_session.n_contexts;
+
+	if (!context)
+		return NULL;
+	for (unsigned i = n; i-- > 0;)
+		if (cuda_session.contexts[i].context == context && !cuda_session.contexts[i].gone)
+			return &cuda_session.contexts[i];
+	pthread_mutex_lock(&cuda_session.lock);
+	for (unsigned i = cuda_session.n_contexts; i-- > n;)
+		if (cuda_session.contexts[i].context == context)
+			c = &cuda_session.contexts[i];
+	n = cuda_session.n_contexts;
+	if (!c && n < CUDA_CONTEXTS_MAX) {
+		c = &cuda_session.contexts[n];
+		c->context = context;
+		c->number = n;
+		c->ordinal = -1;
+		cuda_session.n_contexts = n + 1;
+	}
+	pthread_mutex_unlock(&cuda_session.lock);
+	return c;
+}
+
+/* With the context current: its device, once. */
+static void find_ordinal(struct cuda_context *c)
+{
+	struct CUctx_st *now = NULL, *popped;
+	int ordinal = -1;
+
+	if (c->ordinal >= 0 || cuda_session.driver.context_current(&now))
+		return;
+	if (now != c->context && cuda_session.driver.context_push(c->context))
+		return;
+	if (!cuda_session.driver.context_device(&ordinal))
+		c->ordinal = ordinal;
+	if (now != c->context)
+		cuda_session.driver.context_pop(&popped);
+}
+
+static void open_device(struct cuda_context *c)
+{
+	struct replay_device *device = NULL;
+	struct error err = {0};
+
+	if (cuda_session.driver.stream_create(&c->own, CU_STREAM_APART)) {
+		say(c->ordinal, "no stream for our own copies");
+		return;
+	}
+	c->native = (struct cuda_native){.driver = &cuda_session.driver,
+					 .target = &cuda_session.target,
+					 .context = c->context,
+					 .ordinal = c->ordinal};
+	if (replay_device_add(cuda_session.replay, &cuda_runtime, c, &cuda_source, &c->native,
+			      (uint32_t)c->ordinal, NULL, &device, &err)) {
+		say(c->ordinal, err.message);
+		return;
+	}
+	c->device = device;
+}
+
+void cuda_session_open_device(struct cuda_context *c)
+{
+	struct timespec bound;
+	bool mine;
+
+	if (c->opened)
+		return;
+	clock_gettime(CLOCK_REALTIME, &bound);
+	bound.tv_sec += OPENING_SECONDS;
+	pthread_mutex_lock(&cuda_session.lock);
+	mine = !c->opening;
+	c->opening = true;
+	/* Another thread does it, which takes half a second: its launches and ours belong to the
+	 * same windows. */
+	while (!mine && !c->opened &&
+	       !pthread_cond_timedwait(&cuda_session.opened, &cuda_session.lock, &bound))
+		;
+	pthread_mutex_unlock(&cuda_session.lock);
+	if (!mine)
+		return;
+	open_device(c);
+	pthread_mutex_lock(&cuda_session.lock);
+	c->opened = true;
+	pthread_cond_broadcast(&cuda_session.opened);
+	pthread_mutex_unlock(&cuda_session.lock);
+}
+
+static void context_destroyed(struct cuda_context *c)
+{
+	struct cuda_memory m;
+
+	cuda_boundary(c, "cuCtxDestroy");
+	while (cuda_memories_take_of(&cuda_session.memories, c, &m))
+		if (m.known && c->device)
+			replay_memory_remove(c->device, m.known);
+	c->gone = true;
+}
+
+static void on_resource(uint32_t id, const struct cupti_resource_data *data)
+{
+	struct cuda_context *c = cuda_session_context(data->context);
+
+	if (!c)
+		return;
+	if (id == CUPTI_CONTEXT_DESTROY_STARTING) {
+		context_destroyed(c);
+	} else if (id == CUPTI_MODULE_LOADED) {
+		const struct cupti_module_data *m = data->descriptor;
+
+		cuda_modules_learn(m->cubin, m->cubin_size);
+	}
+}
+
+static void on_call(void *user, int domain, uint32_t id, const void *data)
+{
+	const struct cupti_callback_data *d = data;
+	struct cuda_context *c;
+
+	(void)user;
+	if (cuda_session.off)
+		return;
+	if (cuda_inside) { /* lazy loading: our own questions load the program's modules */
+		if (domain == CUPTI_RESOURCE && id == CUPTI_MODULE_LOADED)
+			on_resource(id, data);
+		return;
+	}
+	cuda_inside = true;
+	if (domain == CUPTI_RESOURCE) {
+		on_resource(id, data);
+	} else if (domain == CUPTI_DRIVER_API && id < CALLS_MAX &&
+		   (c = cuda_session_context(d->context))) {
+		cuda_call *call =
+			d->site == CUPTI_ENTER ? calls[id].entry.enter : calls[id].entry.leave;
+
+		find_ordinal(c);
+		cuda_call_per_thread = calls[id].per_thread;
+		if (call)
+			call(c, d);
+	}
+	cuda_inside = false;
+}
+
+/* Only what matters is watched: a call that is not costs the program nothing. */
+static int watch(struct error *err)
+{
+	const struct cuda_target *t = &cuda_session.target;
+	const char *name;
+	int result = 0;
+
+	for (uint32_t id = 1; id < CALLS_MAX && !result; id++) {
+		if (t->cuptiGetCallbackName(CUPTI_DRIVER_API, id, &name) || !name)
+			break;
+		if (!cuda_calls_find(name, &calls[id].entry, &calls[id].per_thread) ||
+		    (!calls[id].entry.enter && !calls[id].entry.leave))
+			continue;
+		result = t->cuptiEnableCallback(1, cuda_session.subscriber, CUPTI_DRIVER_API, id);
+	}
+	for (uint32_t id = CUPTI_CONTEXT_DESTROY_STARTING; id <= CUPTI_MODULE_LOADED && !result;
+	     id++)
+		if (id == CUPTI_CONTEXT_DESTROY_STARTING || id == CUPTI_MODULE_LOADED)
+			result = t->cuptiEnableCallback(1, cuda_session.subscriber, CUPTI_RESOURCE,
+							id);
+	return result ? cuda_target_fail(err, "listening to the driver's calls", result) : 0;
+}
+
+int runtime_cuda_attach(struct replay *replay, void (*tell)(void *data, const char *text),
+			void *say_data, struct error *err)
+{
+	struct cuda_target *t = &cuda_session.target;
+	char other[128] = "";
+	struct cupti_subscriber_params params = {.size = sizeof(params),
+						 .name = "retally",
+						 .old_name = other,
+						 .old_size = sizeof(other)};
+	int rc, result;
+
+	cuda_session.replay = replay;
+	cuda_session.say = tell;
+	cuda_session.say_data = say_data;
+	rc = cuda_driver_open(&cuda_session.driver, err);
+	if (!rc)
+		rc = cuda_target_open(t, err);
+	if (rc)
+		return rc;
+	result = t->cuptiSubscribe_v2
+			 ? t->cuptiSubscribe_v2(&cuda_session.subscriber, on_call, NULL, &params)
+			 : t->cuptiSubscribe(&cuda_session.subscriber, on_call, NULL);
+	if (result == CUPTI_MULTIPLE_SUBSCRIBERS)
+		return error_set(err, RC_BUSY,
+				 "another CUPTI client%s%s is active in this process, and CUPTI "
+				 "allows one",
+				 *other ? ": " : "", other);
+	if (result)
+		return cuda_target_fail(err, "subscribing to CUPTI's callbacks", result);
+	return watch(err);
+}
+
+void runtime_cuda_detach(void)
+{
+	if (!cuda_session.subscriber || cuda_session.off)
+		return;
+	cuda_inside = true;
+	cuda_boundary(NULL, "exit");
+	cuda_session.off = true;
+	cuda_session.target.cuptiUnsubscribe(cuda_session.subscriber);
+	cuda_inside = false;
+}
+
+void runtime_cuda_abandon(void)
+{
+	cuda_session.off = true;
+}

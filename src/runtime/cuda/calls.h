@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The program's driver calls, by name: which are watched, and what each means. A call that is in no
+ * list ends the window: what a newer driver adds is taken for something by which the host could see
+ * or change the device.
+ */
+#ifndef RETALLY_RUNTIME_CUDA_CALLS_H
+#define RETALLY_RUNTIME_CUDA_CALLS_H
+
+#include "runtime/cuda/session.h"
+
+/* Called at the begin (site CUPTI_ENTER) and the end of a call. c is the context's record. */
+typedef void cuda_call(struct cuda_context *c, const struct cupti_callback_data *data);
+
+struct cuda_call_entry {
+	const char *name; /* as CUPTI gives it, without _ptsz and _ptds */
+	cuda_call *enter, *leave;
+};
+
+/* What is to be done for the function `name`. False: nothing, it need not be watched. The entry's
+ * name is the caller's. per_thread: it is a _ptsz variant, whose stream 0 is the thread's own. */
+bool cuda_calls_find(const char *name, struct cuda_call_entry *entry_out, bool *per_thread_out);
+
+/* In launch_calls.c. */
+extern const struct cuda_call_entry cuda_launch_calls[];
+extern const size_t cuda_n_launch_calls;
+/* In memory_calls.c. */
+extern const struct cuda_call_entry cuda_memory_calls[];
+extern const size_t cuda_n_memory_calls;
+
+/* The window of every device of this context's process ends here, because of `why` (static). */
+void cuda_boundary(struct cuda_context *c, const char *why);
+/* The result of the program's call, at CUPTI_EXIT. */
+cu_result cuda_result(const struct cupti_callback_data *data);
+/* The stream as it must be named outside the variant of the call. */
+struct CUstream_st *cuda_stream_name(struct CUstream_st *stream);
+extern _Thread_local bool cuda_call_per_thread __attribute__((tls_model("initial-exec")));
+
+#endif

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Waiting for the device with a bound. The driver's own wait has none, so an event is recorded on
+ * every stream that got work since the last time, and the events are polled.
+ */
+#include "runtime/cuda/drain.h"
+
+#include <time.h>
+
+#define EVENT_DISABLE_TIMING 2u
+
+void cuda_drain_note(struct cuda_context *c, struct CUstream_st *stream)
+{
+	for (unsigned i = c->n_busy; i-- > 0;)
+		if (c->busy[i].stream == stream)
+			return;
+	if (c->n_busy == CUDA_STREAMS_MAX) {
+		c->busy_overflow = true;
+		return;
+	}
+	c->busy[c->n_busy++].stream = stream; /* the slot's event, if it has one, is kept */
+}
+
+void cuda_drain_note_passed(struct cuda_context *c, struct CUstream_st *stream)
+{
+	for (unsigned i = 0; i < CUDA_PASSED_MAX; i++) {
+		struct CUstream_st *there = c->passed[i];
+
+		if (there == stream ||
+		    (!there && (atomic_compare_exchange_strong(&c->passed[i], &there, stream) ||
+				there == stream)))
+			return;
+	}
+	c->passed_overflow = true;
+}
+
+static void take_passed(struct cuda_context *c)
+{
+	for (unsigned i = 0; i < CUDA_PASSED_MAX; i++) {
+		struct CUstream_st *stream =
+			c->passed[i] ? atomic_exchange(&c->passed[i], NULL) : NULL;
+
+		if (stream)
+			cuda_drain_note(c, stream);
+	}
+	if (c->passed_overflow && atomic_exchange(&c->passed_overflow, false))
+		c->busy_overflow = true;
+}
+
+void cuda_drain_forget(struct cuda_context *c, struct CUstream_st *stream)
+{
+	take_passed(c);
+	for (unsigned i = 0; i < c->n_busy; i++)
+		if (c->busy[i].stream == stream) {
+			struct cuda_stream gone = c->busy[i];
+
+			c->busy[i] = c->busy[--c->n_busy];
+			c->busy[c->n_busy] = gone; /* keeps the event */
+			return;
+		}
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+int cuda_drain_fail(const char *what, cu_result result, struct error *err)
+{
+	const struct cuda_driver *d = &cuda_session.driver;
+	/* Errors of a kernel stick to the context: nothing more can be done with it. */
+	bool lost = result >= 700 || result == CU_DEINITIALIZED;
+
+	return error_set(err, lost ? RC_END : RC_ERROR, "%s: %s", what,
+			 cuda_driver_error(d, result));
+}
+
+/* Kernels of microseconds are waited for by spinning, longer ones without taking a core. */
+static void pause_between(uint64_t waited_ns)
+{
+	struct timespec t = {0, 20000};
+
+	if (waited_ns < 200000)
+		return;
+	if (waited_ns > 20000000)
+		t.tv_nsec = 500000;
+	nanosleep(&t, NULL);
+}
+
+int cuda_drain(void *device, uint64_t bound_ns, struct error *err)
+{
+	const struct cuda_driver *d = &cuda_session.driver;
+	struct cuda_context *c = device;
+	uint64_t start = now_ns();
+	cu_result result = CU_OK;
+
+	if (c->gone)
+		return error_set(err, RC_END, "the context was destroyed");
+
+	take_passed(c);
+	if (c->own_busy) {
+		cuda_drain_note(c, c->own);
+		c->own_busy = false;
+	}
+	if (c->busy_overflow) {
+		result = d->context_wait();
+		c->n_busy = 0;
+		c->busy_overflow = false;
+		return result ? cuda_drain_fail("waiting for the device", result, err) : 0;
+	}
+	for (unsigned i = 0; i < c->n_busy && !result; i++) {
+		if (!c->busy[i].event)
+			result = d->event_create(&c->busy[i].event, EVENT_DISABLE_TIMING);
+		if (!result)
+			result = d->event_record(c->busy[i].event, c->busy[i].stream);
+	}
+	for (unsigned i = 0; i < c->n_busy && !result;) {
+		uint64_t waited;
+
+		result = d->event_query(c->busy[i].event);
+		if (result != CU_NOT_READY) {
+			i++;
+			continue;
+		}
+		result = CU_OK;
+		waited = now_ns() - start;
+		if (waited > bound_ns)
+			return error_set(err, RC_TIMEOUT,
+					 "the device did not become idle within %.1f s",
+					 (double)bound_ns / 1e9);
+		pause_between(waited);
+	}
+	if (result)
+		return cuda_drain_fail("waiting for the device", result, err);
+	c->n_busy = 0;
+	return 0;
+}

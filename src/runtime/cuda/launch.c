@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Describing and recording launches, and doing them again: see launch.h. */
+#include "runtime/cuda/launch.h"
+
+#include "runtime/cuda/functions.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- recorded operations: a pool, so that a warm launch allocates nothing ---- */
+
+#define OP_SMALL 2048 /* most launches fit; what is larger comes from malloc */
+
+static struct {
+	pthread_mutex_t lock;
+	struct cuda_op *free;
+} ops = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+struct cuda_op *cuda_op_new(size_t bytes)
+{
+	struct cuda_op *op = NULL;
+
+	if (bytes <= OP_SMALL) {
+		bytes = OP_SMALL;
+		pthread_mutex_lock(&ops.lock);
+		op = ops.free;
+		if (op)
+			ops.free = op->next;
+		pthread_mutex_unlock(&ops.lock);
+	}
+	if (!op && !(op = malloc(sizeof(*op) + bytes)))
+		return NULL;
+	memset(op, 0, sizeof(*op));
+	op->room = bytes;
+	return op;
+}
+
+void cuda_op_free(struct cuda_op *op)
+{
+	if (!op)
+		return;
+	if (op->room > OP_SMALL) {
+		free(op);
+		return;
+	}
+	pthread_mutex_lock(&ops.lock);
+	op->next = ops.free;
+	ops.free = op;
+	pthread_mutex_unlock(&ops.lock);
+}
+
+void cuda_launch_release(void *device, void *recorded)
+{
+	(void)device;
+	cuda_op_free(recorded);
+}
+
+/* ---- reach ---- */
+
+struct reach {
+	struct cuda_context *context;
+	unsigned n;
+	bool overflow;
+	const char *why; /* it reaches something that forbids replay */
+	struct runtime_reach *items;
+};
+static _Thread_local struct runtime_reach *reach_buffer;
+
+static void reach_begin(struct reach *r, struct cuda_context *c)
+{
+	*r = (struct reach){.context = c};
+	if (!reach_buffer)
+		reach_buffer = malloc(CUDA_REACH_MAX * sizeof(*reach_buffer));
+	r->items = reach_buffer;
+	if (!r->items)
+		r->overflow = true;
+}
+
+static void reach_add(void *data, const struct cuda_memory *m)
+{
+	struct reach *r = data;
+
+	if (m->context->ordinal != r->context->ordinal && m->kind == CUDA_MEMORY_DEVICE) {
+		r->why = "reaches memory of another device";
+		return;
+	}
+	if (!m->known || r->overflow)
+		return;
+	for (unsigned i = r->n; i-- > 0;)
+		if (r->items[i].memory == m->known)
+			return;
+	if (r->n == CUDA_REACH_MAX) {
+		r->overflow = true;
+		return;
+	}
+	r->items[r->n++] = (struct runtime_reach){.memory = m->known, .size = m->size};
+}
+
+/* Memory that appeared since the engine was last told, and is needed now. */
+static void reach_introduce(struct cuda_context *c)
+{
+	struct cuda_memory m;
+
+	while (c->device && cuda_memories_unknown(&cuda_session.memories, c, &m)) {
+		struct runtime_memory r = {.address = m.address, .size = m.size, .data = c};
+		struct replay_memory *known;
+
+		/* Managed memory is saved and put back like the device's own: the host looks at it
+		 * after a call that ends the window, and threads that look during one race. */
+		if (m.kind == CUDA_MEMORY_HOST)
+			r.flags |= RUNTIME_MEMORY_HOST;
+		if (m.kind == CUDA_MEMORY_FOREIGN) {
+			r.flags |= RUNTIME_MEMORY_UNSAVABLE;
+			r.why = "memory of another process or API";
+		}
+		known = replay_memory_add(c->device, &r);
+		if (!known)
+			return;
+		cuda_memories_name(&cuda_session.memories, m.address, known);
+	}
+}
+
+static void reach_end(struct reach *r, struct runtime_op *op)
+{
+	op->reach = r->items;
+	op->n_reach = r->n;
+	if (r->overflow)
+		r->why = "reaches more memories than can be followed";
+	if (r->why) {
+		op->flags |= RUNTIME_OP_NEVER_REPLAY;
+		op->why = r->why;
+	}
+}
+
+/* ---- kernels ---- */
+
+/* The parameters as the launch gave them, packed into one buffer. */
+static size_t pack(const struct cuda_function *f, void **arguments, unsigned char *out)
+{
+	for (unsigned i = 0; i < f->n; i++)
+		memcpy(out + f->parameters[i].offset, arguments[i], f->parameters[i].size);
+	return f->bytes;
+}
+
+static bool extra_buffer(void **extra, const void **buffer_out, size_t *size_out)
+{
+	*buffer_out = NULL;
+	*size_out = 0;
+	for (unsigned i = 0; extra[i] != CU_EXTRA_END && i < 8; i += 2) {
+		if (extra[i] == CU_EXTRA_POINTER)
+			*buffer_out = extra[i + 1];
+		else if (extra[i] == CU_EXTRA_SIZE)
+			*size_out = *(const size_t *)extra[i + 1];
+		else
+			return false;
+	}
+	return *buffer_out && *size_out <= 64u << 10;
+}
+
+/* Attributes that another launch of the same kernel may carry. Events must fire once; serial
+ * replay makes programmatic dependence a wait that is over at once. */
+static unsigned attributes_keep(const struct cu_launch_config *config, struct cu_attribute *out,
+				bool *cooperative)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < config->n_attributes; i++) {
+		const struct cu_attribute *a = &config->attributes[i];
+
+		switch (a->id) {
+		case CU_ATTRIBUTE_STREAM_SERIALIZATION:
+		case CU_ATTRIBUTE_PROGRAMMATIC_EVENT:
+		case CU_ATTRIBUTE_COMPLETION_EVENT:
+		case CU_ATTRIBUTE_UPDATABLE_NODE:
+			break;
+		case CU_ATTRIBUTE_COOPERATIVE:
+			*cooperative |= a->value.flag != 0;
+			out[n++] = *a;
+			break;
+		default:
+			out[n++] = *a;
+		}
+	}
+	return n;
+}
+
+static struct cuda_op *record(const struct cuda_function *f, const struct cu_launch_config *config,
+			      void **arguments, void **extra, bool cooperative, const char **why)
+{
+	const void *buffer = NULL;
+	size_t size = f->bytes, pointers = 0, attributes_at;
+	struct cuda_op *op;
+	unsigned char *bytes;
+
+	*why = "parameters are not known to the driver";
+	if (arguments && f->known)
+		pointers = (f->n + 1) * sizeof(void *);
+	else if (!extra || !extra_buffer(extra, &buffer, &size))
+		return NULL;
+	*why = "no memory to record it";
+	/* 16-byte alignment of the parameters is what the driver's own callers give. */
+	pointers = (pointers + 15) & ~(size_t)15;
+	attributes_at = (pointers + size + 15) & ~(size_t)15;
+	op = cuda_op_new(attributes_at + config->n_attributes * sizeof(struct cu_attribute));
+	if (!op)
+		return NULL;
+	op->kind = CUDA_OP_KERNEL;
+	op->stream = config->stream;
+	op->cooperative = cooperative;
+	op->u.kernel.function = f->function;
+	op->u.kernel.config = *config;
+	op->u.kernel.n_bytes = size;
+	bytes = op->bytes + pointers;
+	if (buffer) {
+		op->u.kernel.n_arguments = UINT_MAX;
+		memcpy(bytes, buffer, size);
+	} else {
+		void **list = (void **)(void *)op->bytes;
+
+		op->u.kernel.n_arguments = f->n;
+		pack(f, arguments, bytes);
+		for (unsigned i = 0; i < f->n; i++)
+			list[i] = bytes + f->parameters[i].offset;
+		list[f->n] = NULL;
+	}
+	op->u.kernel.config.attributes = (struct cu_attribute *)(void *)(op->bytes + attributes_at);
+	op->u.kernel.config.n_attributes =
+		attributes_keep(config, op->u.kernel.config.attributes, &op->cooperative);
+	return op;
+}
+
+static const unsigned char *op_parameters(const struct cuda_op *op)
+{
+	size_t pointers = op->u.kernel.n_arguments == UINT_MAX
+				  ? 0
+				  : (op->u.kernel.n_arguments + 1) * sizeof(void *);
+
+	return op->bytes + ((pointers + 15) & ~(size_t)15);
+}
+
+void cuda_launch_describe(struct cuda_context *c, const struct cu_launch_config *config,
+			  struct CUfunc_st *function, void **arguments, void **extra,
+			  bool cooperative, const char *name, struct runtime_op *op_out)
+{
+	const struct cuda_function *f = cuda_functions_get(c, function, name);
+	struct cuda_op *op = NULL;
+	const char *why = "no memory to record it";
+	struct reach reach;
+
+	*op_out = (struct runtime_op){.kind = RUNTIME_DISPATCH,
+				      .queue = (uint64_t)(uintptr_t)config->stream,
+				      .queue_native = config->stream,
+				      .kernel = name ? name : "?"};
+	memcpy(op_out->grid, config->grid, sizeof(op_out->grid));
+	memcpy(op_out->block, config->block, sizeof(op_out->block));
+	op_out->shared_bytes = config->shared_bytes;
+	reach_begin(&reach, c);
+	if (f) {
+		op_out->registers = f->registers;
+		op_out->shared_bytes += f->shared_bytes;
+		if (f->never)
+			reach.why = f->why;
+		else if (!f->module)
+			reach.why = "its module's variables are not known";
+		op = record(f, config, arguments, extra, cooperative, &why);
+	}
+	if (op) {
+		reach_introduce(c);
+		cuda_memories_scan(&cuda_session.memories, op_parameters(op), op->u.kernel.n_bytes,
+				   reach_add, &reach);
+	}
+	for (unsigned i = 0; f && f->module && i < f->module->n_globals; i++) {
+		struct cuda_memory m;
+
+		if (cuda_memories_find(&cuda_session.memories, f->module->globals[i], &m))
+			reach_add(&reach, &m);
+	}
+	op_out->recorded = op;
+	op_out->why = op ? NULL : why;
+	reach_end(&reach, op_out);
+}
+
+/* ---- graphs ---- */
+
+struct graph_entry {
+	struct graph_entry *next;
+	struct CUgraphExec_st *exec;
+	const char *why_not; /* NULL: only kernels, copies and fills on the device */
+};
+static struct {
+	pthread_mutex_t lock;
+	struct graph_entry *list;
+} graphs = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+void cuda_graph_remember(struct CUgraphExec_st *exec, const char *why_not)
+{
+	struct graph_entry *e;
+
+	pthread_mutex_lock(&graphs.lock);
+	for (e = graphs.list; e && e->exec != exec;)
+		e = e->next;
+	if (!e && (e = malloc(sizeof(*e)))) {
+		e->next = graphs.list;
+		e->exec = exec;
+		graphs.list = e;
+	}
+	if (e)
+		e->why_not = why_not;
+	pthread_mutex_unlock(&graphs.lock);
+}
+
+void cuda_graph_forget(struct CUgraphExec_st *exec)
+{
+	pthread_mutex_lock(&graphs.lock);
+	for (struct graph_entry **e = &graphs.list; *e; e = &(*e)->next)
+		if ((*e)->exec == exec) {
+			struct graph_entry *gone = *e;
+
+			*e = gone->next;
+			free(gone);
+			break;
+		}
+	pthread_mutex_unlock(&graphs.lock);
+}
+
+static void reach_all(struct reach *r)
+{
+	struct cuda_memories *m = &cuda_session.memories;
+
+	pthread_rwlock_rdlock(&m->lock);
+	for (size_t i = 0; i < m->n; i++)
+		if (m->items[i].context == r->context)
+			reach_add(r, &m->items[i]);
+	pthread_rwlock_unlock(&m->lock);
+}
+
+void cuda_graph_describe(struct cuda_context *c, struct CUgraphExec_st *graph,
+			 struct CUstream_st *stream, struct runtime_op *op_out)
+{
+	const char *why = "a graph that was not seen being made";
+	struct cuda_op *op = cuda_op_new(0);
+	struct reach reach;
+
+	*op_out = (struct runtime_op){.kind = RUNTIME_DISPATCH,
+				      .queue = (uint64_t)(uintptr_t)stream,
+				      .queue_native = stream,
+				      .kernel = "CUDA graph"};
+	pthread_mutex_lock(&graphs.lock);
+	for (struct graph_entry *e = graphs.list; e; e = e->next)
+		if (e->exec == graph)
+			why = e->why_not;
+	pthread_mutex_unlock(&graphs.lock);
+	reach_begin(&reach, c);
+	if (op) {
+		op->kind = CUDA_OP_GRAPH;
+		op->stream = stream;
+		op->u.graph = graph;
+		reach_introduce(c);
+		/* The nodes' parameters live in the driver: whatever there is can be reached. */
+		reach_all(&reach);
+	}
+	reach.why = why ? why : reach.why;
+	op_out->recorded = op;
+	reach_end(&reach, op_out);
+}
+
+/* ---- transfers ---- */
+
+bool cuda_transfer_describe(struct cuda_context *c, struct cuda_op *recorded, cu_ptr to,
+			    cu_ptr from, size_t n, struct runtime_op *op_out)
+{
+	static _Thread_local struct runtime_reach reach[2];
+	struct cuda_memory m;
+
+	*op_out = (struct runtime_op){.kind = RUNTIME_TRANSFER,
+				      .flags = RUNTIME_OP_REACH_EXACT,
+				      .queue = (uint64_t)(uintptr_t)recorded->stream,
+				      .queue_native = recorded->stream,
+				      .recorded = recorded,
+				      .reach = reach};
+	reach_introduce(c);
+	if (!cuda_memories_find(&cuda_session.memories, to, &m) || !m.known ||
+	    m.context->ordinal != c->ordinal || to + n > m.address + m.size)
+		return false;
+	reach[op_out->n_reach++] = (struct runtime_reach){.memory = m.known,
+							  .offset = to - m.address,
+							  .size = n,
+							  .access = RUNTIME_ONLY_WRITES};
+	if (!from)
+		return true;
+	if (!cuda_memories_find(&cuda_session.memories, from, &m) || !m.known ||
+	    m.context->ordinal != c->ordinal || from + n > m.address + m.size)
+		return false;
+	reach[op_out->n_reach++] = (struct runtime_reach){.memory = m.known,
+							  .offset = from - m.address,
+							  .size = n,
+							  .access = RUNTIME_ONLY_READS};
+	return true;
+}
+
+/* ---- again ---- */
+
+static cu_result kernel_again(struct cuda_op *op)
+{
+	const struct cuda_driver *d = &cuda_session.driver;
+	const struct cu_launch_config *k = &op->u.kernel.config;
+	struct CUfunc_st *f = op->u.kernel.function;
+	void **arguments = (void **)(void *)op->bytes;
+	size_t size = op->u.kernel.n_bytes;
+	void *extra[] = {CU_EXTRA_POINTER, op->bytes, CU_EXTRA_SIZE, &size, CU_EXTRA_END};
+	bool packed = op->u.kernel.n_arguments == UINT_MAX;
+
+	if (k->n_attributes) {
+		if (!d->launch_ex)
+			return CU_NOT_FOUND;
+		return d->launch_ex(k, f, packed ? NULL : arguments, packed ? extra : NULL);
+	}
+	if (op->cooperative) {
+		if (!d->launch_cooperative || packed)
+			return CU_NOT_FOUND;
+		return d->launch_cooperative(f, k->grid[0], k->grid[1], k->grid[2], k->block[0],
+					     k->block[1], k->block[2], k->shared_bytes, k->stream,
+					     arguments);
+	}
+	return d->launch(f, k->grid[0], k->grid[1], k->grid[2], k->block[0], k->block[1],
+			 k->block[2], k->shared_bytes, k->stream, packed ? NULL : arguments,
+			 packed ? extra : NULL);
+}
+
+int cuda_launch_again(void *device, void *recorded, struct error *err)
+{
+	const struct cuda_driver *d = &cuda_session.driver;
+	struct cuda_context *c = device;
+	struct cuda_op *op = recorded;
+	cu_result result = CU_OK;
+
+	if (c->own_busy) { /* restores come first */
+		result = d->stream_wait(c->own);
+		c->own_busy = false;
+	}
+	switch (result ? -1 : (int)op->kind) {
+	case CUDA_OP_KERNEL:
+		result = kernel_again(op);
+		break;
+	case CUDA_OP_GRAPH:
+		result = d->graph_launch(op->u.graph, op->stream);
+		break;
+	case CUDA_OP_COPY:
+		result = d->copy(op->u.transfer.to, op->u.transfer.from, op->u.transfer.n,
+				 op->stream);
+		break;
+	case CUDA_OP_HTOD:
+		result = d->htod(op->u.transfer.to, op->bytes, op->u.transfer.n, op->stream);
+		break;
+	case CUDA_OP_SET8:
+		result = d->set8(op->u.transfer.to, (unsigned char)op->u.transfer.value,
+				 op->u.transfer.n, op->stream);
+		break;
+	case CUDA_OP_SET16:
+		result = d->set16(op->u.transfer.to, (unsigned short)op->u.transfer.value,
+				  op->u.transfer.n, op->stream);
+		break;
+	case CUDA_OP_SET32:
+		result = d->set32(op->u.transfer.to, op->u.transfer.value, op->u.transfer.n,
+				  op->stream);
+		break;
+	default:
+		break;
+	}
+	cuda_drain_note(c, op->stream);
+	if (result)
+		return error_set(err, RC_ERROR, "launching it again: %s",
+				 cuda_driver_error(d, result));
+	return 0;
+}

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Calls that give the device work, and calls that wait for it. */
+#include "runtime/cuda/calls.h"
+#include "runtime/cuda/drain.h"
+#include "runtime/cuda/functions.h"
+#include "runtime/cuda/launch.h"
+
+#include <string.h>
+
+/* The operation between enter and leave of this thread's call. */
+static _Thread_local struct {
+	bool open;
+	bool passed; /* left out by the filter, with nothing going on */
+	struct cuda_context *context;
+	struct runtime_op op;
+} pending __attribute__((tls_model("initial-exec")));
+
+/* A captured call makes a graph node and runs nothing. */
+static bool is_captured(struct CUstream_st *stream)
+{
+	int status = 0;
+
+	return cuda_session.captures > 0 &&
+	       !cuda_session.driver.stream_capturing(stream, &status) && status;
+}
+
+static void operation_begin(struct cuda_context *c, const struct runtime_op *op)
+{
+	enum replay_verdict verdict;
+
+	pending.open = true;
+	pending.context = c;
+	pending.op = *op;
+	verdict = replay_before(c->device, op);
+	cuda_drain_note(c, op->queue_native);
+	if (verdict != REPLAY_RECORDED) {
+		cuda_op_free(op->recorded);
+		pending.op.recorded = NULL;
+	}
+}
+
+static void operation_end(struct cuda_context *c, const struct cupti_callback_data *data)
+{
+	(void)c;
+	if (pending.passed) {
+		pending.passed = false;
+		replay_passed(pending.context->device);
+	}
+	if (!pending.open)
+		return;
+	pending.open = false;
+	replay_after(pending.context->device, &pending.op, cuda_result(data) == CU_OK);
+}
+
+static void launch(struct cuda_context *c, const struct cu_launch_config *config,
+		   struct CUfunc_st *function, void **arguments, void **extra, bool cooperative,
+		   const char *name)
+{
+	struct cu_launch_config k = *config;
+	const struct cuda_function *f;
+	struct runtime_op op;
+
+	k.stream = cuda_stream_name(config->stream);
+	if (is_captured(k.stream))
+		return;
+	f = cuda_functions_get(c, function, name);
+	/* Taking the counters costs half a second: not for a program without a wanted kernel. */
+	if (f && !f->wanted && !c->opening) {
+		cuda_drain_note_passed(c, k.stream);
+		return;
+	}
+	cuda_session_open_device(c);
+	if (!c->device)
+		return;
+	if (f && !f->wanted && replay_pass_over(c->device)) {
+		cuda_drain_note_passed(c, k.stream);
+		pending.passed = true;
+		pending.context = c;
+		return;
+	}
+	cuda_launch_describe(c, &k, function, arguments, extra, cooperative, name, &op);
+	operation_begin(c, &op);
+}
+
+static void launch_kernel(struct cuda_context *c, const struct cupti_callback_data *data)
+{
+	const struct cu_launch_params *p = data->params;
+	struct cu_launch_config k = {.shared_bytes = p->shared_bytes, .stream = p->stream};
+
+	memcpy(k.grid, p->grid, sizeof(k.grid));
+	memcpy(k.block, p->block, sizeof(k.block));
+	launch(c, &k, p->function, p->arguments, p->extra, false, data->symbol);
+}
+
+static void launch_cooperative(struct cuda_context *c, const struct cupti_callback_data *data)
+{
+	const struct cu_launch_params *p = data->params;
+	struct cu_launch_config k = {.shared_bytes = p->shared_bytes, .stream = p->stream};
+
+	memcpy(k.grid, p->grid, sizeof(k.grid));
+	memcpy(k.block, p->block, sizeof(k.block));
+	launch(c, &k, p->function, p->arguments, NULL, true, data->symbol);
+}
+
+static void launch_ex(struct cuda_context *c, const struct cupti_callback_data *data)
+{
+	const struct cu_launch_ex_params *p = data->params;
+
+	if (p->config)
+		launch(c, p->config, p->function, p->arguments, p->extra, false, data->symbol);
+}
+
+static void launch_graph(struct cuda_context *c, const struct cupti_callback_data *data)
+{
+	const struct cu_graph_launch_params *p = data->params;
+	struct CUstream_st *stream = cuda_stream_name(p->stream);
+	struct runtime_op op;
+
+	if (is_captured(stream))
+		return;
+	cuda_session_open_device(c);
+	if (!c->device)
+		return;
+	cuda_graph_describe(c, p->graph, stream, &op);
+	operation_begin(c, &op);
+}
+
+/* ---- graphs being made ---- */
+
+static const char *graph_judge(struct CUgraph_st *graph)
+{
+	const struct cuda_driver *d = &cuda_session.driver;
+	struct CUgraphNode_st *nodes[1024];
+	size_t n = sizeof(nodes) / sizeof(*nodes);
+
+	if (d->graph_nodes(graph, NULL, &n))
+		return "a graph whose nodes cannot be listed";
+	if (n > sizeof(nodes) / sizeof(*nodes))
+		return "a graph of more than 1024 nodes";
+	if (d->graph_nodes(graph, nodes, &n))
+		return "a graph whose nodes cannot be listed";
+	for (size_t i = 0; i < n; i++) {
+		int type = -1;
+
+		if (d->node_type(nodes[i], &type))
+			return "a graph whose nodes cannot be listed";
+		/* Copies can have the host at one end: the host would see each pass. */
+		if (type != CU_NODE_KERNEL && type != CU_NODE_MEMSET && type != CU_NODE_EMPTY)
+			return type == CU_NODE_HOST ? "a graph with a host function"
+						    : "a graph with copies, events or sub-graphs";
+	}
+	return NULL;
+}
+
+static void graph_instantiated(struct cuda_context *c, const struct cupti_callback_data *data)
+{
+	const struct cu_instantiate_params *p = data->params;
+
+	(void)c;
+	if (!cuda_result(data) && p->graph_out)
+		cuda_graph_remember(*p->graph_out, graph_judge(p->graph));
+}
+
+static void graph_destroyed(struct cuda_context *c, const struct cupti_callback_data *data)
+{
+	const struct cu_graph_launch_params *p = data->params;
+
+	cuda_boundary(c, data->function);
+	cuda_graph_forget(p->graph);
+}
+
+/* An executable graph changes: what was recorded would be another graph. */
+static void graph_changed(struct cuda_context *c, const struct cupti_callback_data *data)
+{
+	cuda_boundary(c, data->function);
+}
+
+static void capture_begun(struct cuda_context *c, const struct cupti_callback_data *data)
+{
+	(void)c;
+	if (!cuda_result(data))
+		cuda_session.captures++;
+}
+
+static void capture_ended(struct cuda_context *c, const struct cupti_callback_data *data)
+{
+	(void)c;
+	(void)data;
+	if (cuda_session.captures > 0)
+		cuda_session.captures--;
+}
+
+/* ---- waiting ---- */
+
+/* The program waited itself, so the device is (nearly) idle: its own wait had no bound of ours. */
+static void waited(struct cuda_context *c, const struct cupti_callback_data *data)
+{
+	cuda_boundary(c, data->function);
+}
+
+/* A query that says "done" lets the host look; one that says "not yet" lets it do nothing. */
+static void queried(struct cuda_context *c, const struct cupti_callback_data *data)
+{
+	if (cuda_result(data) != CU_NOT_READY)
+		cuda_boundary(c, data->function);
+}
+
+static void stream_destroyed(struct cuda_context *c, const struct cupti_callback_data *data)
+{
+	cuda_boundary(c, data->function);
+	/* The handle can come back for another stream. */
+	cuda_drain_forget(c, *(struct CUstream_st *const *)data->params);
+}
+
+static void module_unloaded(struct cuda_context *c, const struct cupti_callback_data *data)
+{
+	cuda_boundary(c, data->function);
+	cuda_functions_forget();
+}
+
+/* ---- device-side operations, recorded with the window ---- */
+
+static void transfer(struct cuda_context *c, struct cuda_op *op, cu_ptr to, cu_ptr from, size_t n,
+		     const char *name)
+{
+	struct runtime_op described;
+
+	if (!op || !c->device || !n || !cuda_transfer_describe(c, op, to, from, n, &described)) {
+		cuda_op_free(op);
+		if (c->device && n)
+			cuda_boundary(c, name);
+		return;
+	}
+	operation_begin(c, &described);
+}
+
+static bool is_watched(struct cuda_context *c, struct CUstream_st *stream)
+{
+	return c->device && !is_captured(stream);
+}
+
+static struct cuda_op *transfer_op(enum cuda_op_kind kind, struct CUstream_st *stream, cu_ptr to,
+				   cu_ptr from, size_t n, unsigned value, size_t room)
+{
+	struct cuda_op *op = cuda_op_new(room);
+
+	if (!op)
+		return NULL;
+	op->kind = kind;
+	op->stream = stream;
+	op->u.transfer.to = to;
+	op->u.transfer.from = from;
+	op->u.transfer.n = n;
+	op->u.transfer.value = value;
+	return op;
+}
+
+static void copy_device(struct cuda_context *c, const struct cupti_callback_data *data)
+{
+	const struct cu_dtod_params *p = data->params;
+	struct CUstream_st *stream = cuda_stream_name(p->stream);
+
+	if (is_watched(c, stream))
+		transfer(c, transfer_op(CUDA_OP_COPY, stream, p->to, p->from, p->bytes, 0, 0),
+			 p->to, p->from, p->bytes, data->function);
+}
+
+#define HTOD_MOST (16u << 20) /* a larger source is not kept: the window ends instead */
+
+static void copy_to_device(struct cuda_context *c, const struct cupti_callback_data *data)
+{
+	const struct cu_htod_params *p = data->params;
+	struct CUstream_st *stream = cuda_stream_name(p->stream);
+	struct cuda_op *op;
+
+	if (!is_watched(c, stream))
+		return;
+	op = p->bytes <= HTOD_MOST
+		     ? transfer_op(CUDA_OP_HTOD, stream, p->to, 0, p->bytes, 0, p->bytes)
+		     : NULL;
+	if (op)
+		memcpy(op->bytes, p->from, p->bytes);
+	transfer(c, op, p->to, 0, p->bytes, data->function);
+}
+
+/* The host gets what pass 0 has. Into pageable memory the call returns when all is copied; into
+ * memory that the device can reach it may be read by what follows in the window. */
+static void copy_to_host(struct cuda_context *c, const struct cupti_callback_data *data)
+{
+	struct {
+		cu_ptr to; /* a host address */
+		cu_ptr from;
+		size_t bytes;
+	} p;
+	struct cuda_memory m;
+
+	memcpy(&p, data->params, sizeof(p));
+	if (c->device && cuda_memories_find(&cuda_session.memories, p.to, &m))
+		cuda_boundary(c, data->function);
+}
+
+static void set8(struct cuda_context *c, const struct cupti_callback_data *data)
+{
+	const struct cu_set8_params *p = data->params;
+	struct CUstream_st *stream = cuda_stream_name(p->stream);
+
+	if (is_watched(c, stream))
+		transfer(c, transfer_op(CUDA_OP_SET8, stream, p->to, 0, p->n, p->value, 0), p->to,
+			 0, p->n, data->function);
+}
+
+static void set16(struct cuda_context *c, const struct cupti_callback_data *data)
+{
+	const struct cu_set16_params *p = data->params;
+	struct CUstream_st *stream = cuda_stream_name(p->stream);
+
+	if (is_watched(c, stream))
+		transfer(c, transfer_op(CUDA_OP_SET16, stream, p->to, 0, p->n, p->value, 0), p->to,
+			 0, 2 * p->n, data->function);
+}
+
+static void set32(struct cuda_context *c, const struct cupti_callback_data *data)
+{
+	const struct cu_set32_params *p = data->params;
+	struct CUstream_st *stream = cuda_stream_name(p->stream);
+
+	if (is_watched(c, stream))
+		transfer(c, transfer_op(CUDA_OP_SET32, stream, p->to, 0, p->n, p->value, 0), p->to,
+			 0, 4 * p->n, data->function);
+}
+
+const struct cuda_call_entry cuda_launch_calls[] = {
+	{"cuLaunchKernel", launch_kernel, operation_end},
+	{"cuLaunchKernelEx", launch_ex, operation_end},
+	{"cuLaunchCooperativeKernel", launch_cooperative, operation_end},
+	{"cuGraphLaunch", launch_graph, operation_end},
+	{"cuGraphInstantiate", NULL, graph_instantiated},
+	{"cuGraphInstantiate_v2", NULL, graph_instantiated},
+	{"cuGraphInstantiateWithFlags", NULL, graph_instantiated},
+	{"cuGraphInstantiateWithParams", NULL, graph_instantiated},
+	{"cuGraphExecDestroy", graph_destroyed, NULL},
+	{"cuGraphExecUpdate", graph_changed, NULL},
+	{"cuGraphExecUpdate_v2", graph_changed, NULL},
+	{"cuStreamBeginCapture", NULL, capture_begun},
+	{"cuStreamBeginCapture_v2", NULL, capture_begun},
+	{"cuStreamBeginCaptureToGraph", NULL, capture_begun},
+	{"cuStreamEndCapture", NULL, capture_ended},
+	{"cuCtxSynchronize", NULL, waited},
+	{"cuCtxSynchronize_v2", NULL, waited},
+	{"cuStreamSynchronize", NULL, waited},
+	{"cuEventSynchronize", NULL, waited},
+	{"cuStreamQuery", NULL, queried},
+	{"cuEventQuery", NULL, queried},
+	{"cuEventElapsedTime", NULL, queried},
+	{"cuEventElapsedTime_v2", NULL, queried},
+	{"cuEventDestroy", NULL, NULL},
+	{"cuEventDestroy_v2", NULL, NULL},
+	{"cuStreamDestroy", stream_destroyed, NULL},
+	{"cuStreamDestroy_v2", stream_destroyed, NULL},
+	{"cuModuleUnload", module_unloaded, NULL},
+	{"cuLibraryUnload", module_unloaded, NULL},
+	{"cuMemcpyDtoDAsync_v2", copy_device, operation_end},
+	{"cuMemcpyHtoDAsync_v2", copy_to_device, operation_end},
+	{"cuMemcpyDtoHAsync_v2", copy_to_host, NULL},
+	{"cuMemsetD8Async", set8, operation_end},
+	{"cuMemsetD16Async", set16, operation_end},
+	{"cuMemsetD32Async", set32, operation_end},
+};
+const size_t cuda_n_launch_calls = sizeof(cuda_launch_calls) / sizeof(*cuda_launch_calls);

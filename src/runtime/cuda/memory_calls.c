@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Calls that make memory and give it back. */
+#include "runtime/cuda/calls.h"
+#include "runtime/cuda/stores.h"
+
+static void memory_add(struct cuda_context *c, cu_ptr address, size_t size,
+		       enum cuda_memory_kind kind)
+{
+	struct cuda_memory m = {.address = address, .size = size, .kind = kind, .context = c};
+
+	if (address && size)
+		cuda_memories_add(&cuda_session.memories, &m);
+}
+
+static void memory_remove(struct cuda_memory *m)
+{
+	if (m->known && m->context->device)
+		replay_memory_remove(m->context->device, m->known);
+}
+
+/* Before the program takes memory: what we hold and do not use must not be missing to it. */
+static void make_room(struct cuda_context *c, const struct cupti_callback_data *data)
+{
+	const struct cu_alloc_params *p = data->params;
+	size_t free_bytes = 0, total = 0;
+
+	if (!c->device || cuda_session.driver.memory_info(&free_bytes, &total) ||
+	    free_bytes > p->bytes + CUDA_STORE_RESERVE_MIN)
+		return;
+	cuda_boundary(c, data->function);
+	cuda_store_trim(c);
+}
+
+static void allocated(struct cuda_context *c, const struct cupti_callback_data *data)
+{
+	const struct cu_alloc_params *p = data->params;
+
+	if (!cuda_result(data))
+		memory_add(c, *p->address, p->bytes, CUDA_MEMORY_DEVICE);
+}
+
+static void allocated_pitch(struct cuda_context *c, const struct cupti_callback_data *data)
+{
+	const struct cu_alloc_pitch_params *p = data->params;
+
+	if (!cuda_result(data))
+		memory_add(c, *p->address, *p->pitch * p->height, CUDA_MEMORY_DEVICE);
+}
+
+static void allocated_managed(struct cuda_context *c, const struct cupti_callback_data *data)
+{
+	const struct cu_alloc_params *p = data->params;
+
+	if (!cuda_result(data))
+		memory_add(c, *p->address, p->bytes, CUDA_MEMORY_MANAGED);
+}
+
+static void allocated_host(struct cuda_context *c, const struct cupti_callback_data *data)
+{
+	const struct cu_host_alloc_params *p = data->params;
+
+	if (!cuda_result(data))
+		memory_add(c, (cu_ptr)(uintptr_t)*p->address, p->bytes, CUDA_MEMORY_HOST);
+}
+
+static void registered_host(struct cuda_context *c, const struct cupti_callback_data *data)
+{
+	const struct cu_host_register_params *p = data->params;
+
+	if (!cuda_result(data))
+		memory_add(c, (cu_ptr)(uintptr_t)p->address, p->bytes, CUDA_MEMORY_HOST);
+}
+
+static void forget(struct cuda_context *c, const struct cupti_callback_data *data, cu_ptr address)
+{
+	struct cuda_memory m;
+
+	if (!address)
+		return;
+	cuda_boundary(c, data->function);
+	if (cuda_memories_take(&cuda_session.memories, address, &m))
+		memory_remove(&m);
+}
+
+static void freed(struct cuda_context *c, const struct cupti_callback_data *data)
+{
+	const struct cu_free_params *p = data->params;
+
+	forget(c, data, p->address);
+}
+
+static void freed_host(struct cuda_context *c, const struct cupti_callback_data *data)
+{
+	const struct cu_host_free_params *p = data->params;
+
+	forget(c, data, (cu_ptr)(uintptr_t)p->address);
+}
+
+static void mapped(struct cuda_context *c, const struct cupti_callback_data *data)
+{
+	const struct cu_map_params *p = data->params;
+
+	if (!cuda_result(data))
+		memory_add(c, p->address, p->bytes, CUDA_MEMORY_DEVICE);
+}
+
+static void unmapped(struct cuda_context *c, const struct cupti_callback_data *data)
+{
+	const struct cu_map_params *p = data->params;
+	struct cuda_memory m;
+
+	cuda_boundary(c, data->function);
+	while (cuda_memories_take_in(&cuda_session.memories, p->address, p->bytes, &m))
+		memory_remove(&m);
+}
+
+/* Memory of another process: seen by it at any time, so it is not put back. Its size is asked of
+ * the driver. */
+static void imported(struct cuda_context *c, const struct cupti_callback_data *data)
+{
+	cu_ptr *const *p = data->params; /* the address is the first argument */
+	cu_ptr start = 0;
+	size_t size = 0;
+
+	if (cuda_result(data) ||
+	    cuda_session.driver.pointer_attribute(&start, CU_POINTER_RANGE_START, **p) ||
+	    cuda_session.driver.pointer_attribute(&size, CU_POINTER_RANGE_SIZE, **p))
+		return;
+	memory_add(c, start, size, CUDA_MEMORY_FOREIGN);
+}
+
+const struct cuda_call_entry cuda_memory_calls[] = {
+	{"cuMemAlloc_v2", make_room, allocated},
+	{"cuMemAllocPitch_v2", NULL, allocated_pitch},
+	{"cuMemAllocManaged", NULL, allocated_managed},
+	{"cuMemAllocAsync", make_room, allocated},
+	{"cuMemAllocFromPoolAsync", make_room, allocated},
+	{"cuMemHostAlloc", NULL, allocated_host},
+	{"cuMemHostAlloc_v2", NULL, allocated_host},
+	{"cuMemAllocHost_v2", NULL, allocated_host},
+	{"cuMemHostRegister", NULL, registered_host},
+	{"cuMemHostRegister_v2", NULL, registered_host},
+	{"cuMemFree_v2", freed, NULL},
+	{"cuMemFreeAsync", freed, NULL},
+	{"cuMemFreeHost", freed_host, NULL},
+	{"cuMemHostUnregister", freed_host, NULL},
+	{"cuMemMap", NULL, mapped},
+	{"cuMemUnmap", unmapped, NULL},
+	{"cuIpcOpenMemHandle", NULL, imported},
+	{"cuIpcOpenMemHandle_v2", NULL, imported},
+	{"cuExternalMemoryGetMappedBuffer", NULL, imported},
+};
+const size_t cuda_n_memory_calls = sizeof(cuda_memory_calls) / sizeof(*cuda_memory_calls);
