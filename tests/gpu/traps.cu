@@ -1,0 +1,426 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a replay can get wrong, one case each: every case prints a checksum of what it computed. The
+// output must be the same with and without retally, in every mode (run.sh compares).
+//   nvcc -O2 -arch=native -o traps traps.cu -lcuda
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <cuda.h>
+#include <cuda_runtime.h>
+#include <chrono>
+#include <thread>
+#include <vector>
+
+#define CK(x)                                                                                    \
+	do {                                                                                     \
+		cudaError_t result_ = (x);                                                             \
+		if (result_ != cudaSuccess) {                                                          \
+			printf("%s:%d %s: %s\n", __FILE__, __LINE__, #x, cudaGetErrorString(result_)); \
+			exit(1);                                                                 \
+		}                                                                                \
+	} while (0)
+
+static const int N = 1 << 16;
+
+__device__ unsigned counter_global;
+__device__ float table_global[256];
+__managed__ int managed_global;
+
+__global__ void inplace(float *a, int n)
+{
+	int i = blockIdx.x * blockDim.x + threadIdx.x;
+	if (i < n)
+		a[i] = a[i] * 1.5f + 1;
+}
+__global__ void histogram(const float *a, unsigned *h, int n)
+{
+	int i = blockIdx.x * blockDim.x + threadIdx.x;
+	if (i < n)
+		atomicAdd(&h[(unsigned)a[i] & 255], 1u);
+}
+struct node {
+	float *data;
+	node *next;
+};
+__global__ void chain(node *first, int n)
+{
+	int i = blockIdx.x * blockDim.x + threadIdx.x;
+	for (node *k = first; k; k = k->next)
+		if (i < n)
+			k->data[i] += k->data[i] * 0.5f + 1;
+}
+__global__ void count_global(const float *a, int n)
+{
+	int i = blockIdx.x * blockDim.x + threadIdx.x;
+	if (i < n) {
+		atomicAdd(&counter_global, (unsigned)a[i] & 3);
+		if (i < 256)
+			table_global[i] += a[i];
+	}
+	if (i == 0)
+		managed_global++;
+}
+__global__ void append(unsigned *n, int *list, int room)
+{
+	unsigned at = atomicAdd(n, 1u);
+	if (at < (unsigned)room)
+		list[at] = 1;
+}
+__global__ void once(int *done, float *a, int n)
+{
+	int i = blockIdx.x * blockDim.x + threadIdx.x;
+	if (i < n && !done[i]) {
+		for (int k = 0; k < 100; k++)
+			a[i] = a[i] * 1.01f + 0.5f;
+		done[i] = 1;
+	}
+}
+__global__ void spin(volatile int *flag, int *out)
+{
+	while (!*flag)
+		;
+	*out += 41;
+}
+__global__ void answer(volatile int *flag, const float *a)
+{
+	*flag = (int)a[0] + 1;
+	__threadfence_system();
+}
+__global__ void add(const float *a, const float *b, float *c, int n)
+{
+	int i = blockIdx.x * blockDim.x + threadIdx.x;
+	if (i < n)
+		c[i] = a[i] + b[i];
+}
+
+static uint64_t sum_bytes(const void *p, size_t n)
+{
+	uint64_t h = 1469598103934665603u;
+	for (size_t i = 0; i < n; i++)
+		h = (h ^ ((const unsigned char *)p)[i]) * 1099511628211u;
+	return h;
+}
+static uint64_t device_sum(const void *p, size_t n)
+{
+	std::vector<unsigned char> host(n);
+	CK(cudaMemcpy(host.data(), p, n, cudaMemcpyDeviceToHost));
+	return sum_bytes(host.data(), n);
+}
+static void show(const char *name, uint64_t value)
+{
+	printf("%-18s %016llx\n", name, (unsigned long long)value);
+	fflush(stdout);
+}
+static float *filled(int n, float from)
+{
+	std::vector<float> x(n);
+	float *p;
+	for (int i = 0; i < n; i++)
+		x[i] = from + i % 977;
+	CK(cudaMalloc(&p, n * sizeof(float)));
+	CK(cudaMemcpy(p, x.data(), n * sizeof(float), cudaMemcpyHostToDevice));
+	return p;
+}
+#define GRID (N + 255) / 256, 256
+
+static void case_inplace()
+{
+	float *a = filled(N, 1);
+	for (int i = 0; i < 7; i++)
+		inplace<<<GRID>>>(a, N);
+	show("inplace", device_sum(a, N * 4));
+	CK(cudaFree(a));
+}
+static void case_atomics()
+{
+	float *a = filled(N, 3);
+	unsigned *h;
+	CK(cudaMalloc(&h, 1024));
+	CK(cudaMemsetAsync(h, 0, 1024));
+	for (int i = 0; i < 5; i++)
+		histogram<<<GRID>>>(a, h, N);
+	show("atomics", device_sum(h, 1024));
+	CK(cudaFree(a));
+	CK(cudaFree(h));
+}
+static void case_chain() // memory that no argument points to
+{
+	float *x = filled(N, 1), *y = filled(N, 5);
+	node *nodes, host[2];
+	CK(cudaMalloc(&nodes, sizeof(host)));
+	host[0] = {x, nodes + 1};
+	host[1] = {y, nullptr};
+	CK(cudaMemcpy(nodes, host, sizeof(host), cudaMemcpyHostToDevice));
+	for (int i = 0; i < 4; i++)
+		chain<<<GRID>>>(nodes, N);
+	CK(cudaDeviceSynchronize());
+	for (int i = 0; i < 4; i++) {
+		chain<<<GRID>>>(nodes, N);
+		CK(cudaDeviceSynchronize());
+	}
+	show("chain x", device_sum(x, N * 4));
+	show("chain y", device_sum(y, N * 4));
+	CK(cudaFree(x));
+	CK(cudaFree(y));
+	CK(cudaFree(nodes));
+}
+static void case_managed()
+{
+	float *a;
+	CK(cudaMallocManaged(&a, N * 4));
+	for (int i = 0; i < N; i++)
+		a[i] = i % 31;
+	for (int i = 0; i < 3; i++) {
+		inplace<<<GRID>>>(a, N);
+		CK(cudaDeviceSynchronize());
+		a[i] += 1000; // the host writes between launches
+	}
+	show("managed", sum_bytes(a, N * 4));
+	CK(cudaFree(a));
+}
+static void case_globals()
+{
+	float *a = filled(N, 2), table[256];
+	unsigned n;
+	for (int i = 0; i < 3; i++)
+		count_global<<<GRID>>>(a, N);
+	CK(cudaDeviceSynchronize());
+	CK(cudaMemcpyFromSymbol(&n, counter_global, 4));
+	CK(cudaMemcpyFromSymbol(table, table_global, sizeof(table)));
+	show("global counter", n);
+	show("global table", sum_bytes(table, sizeof(table)));
+	show("global managed", managed_global);
+	CK(cudaFree(a));
+}
+static void case_append()
+{
+	unsigned *n, host;
+	int *list;
+	CK(cudaMalloc(&n, 4));
+	CK(cudaMalloc(&list, N * 4));
+	CK(cudaMemsetAsync(n, 0, 4));
+	CK(cudaMemsetAsync(list, 0, N * 4));
+	for (int i = 0; i < 3; i++)
+		append<<<40, 256>>>(n, list, N);
+	CK(cudaMemcpy(&host, n, 4, cudaMemcpyDeviceToHost));
+	show("append n", host);
+	show("append list", device_sum(list, N * 4));
+	CK(cudaFree(n));
+	CK(cudaFree(list));
+}
+static void case_once()
+{
+	float *a = filled(N, 1);
+	int *done;
+	CK(cudaMalloc(&done, N * 4));
+	CK(cudaMemset(done, 0, N * 4));
+	once<<<GRID>>>(done, a, N);
+	once<<<GRID>>>(done, a, N);
+	show("once", device_sum(a, N * 4));
+	CK(cudaFree(a));
+	CK(cudaFree(done));
+}
+static void case_mapped() // the kernel answers through memory that the host polls
+{
+	float *a = filled(N, 6);
+	int *flag, *on_device;
+	CK(cudaHostAlloc(&flag, 64, cudaHostAllocMapped));
+	*flag = 0;
+	CK(cudaHostGetDevicePointer(&on_device, flag, 0));
+	answer<<<1, 1>>>(on_device, a);
+	while (!*(volatile int *)flag)
+		std::this_thread::yield();
+	show("mapped", *flag);
+	CK(cudaDeviceSynchronize());
+	show("mapped after", *flag);
+	CK(cudaFree(a));
+	CK(cudaFreeHost(flag));
+}
+static void case_spin() // and waits for the host
+{
+	int *flag, *on_device, *out, value;
+	CK(cudaHostAlloc(&flag, 64, cudaHostAllocMapped));
+	*flag = 0;
+	CK(cudaHostGetDevicePointer(&on_device, flag, 0));
+	CK(cudaMalloc(&out, 4));
+	CK(cudaMemset(out, 0, 4));
+	for (int i = 0; i < 3; i++) {
+		*(volatile int *)flag = 0;
+		spin<<<1, 1>>>(on_device, out);
+		std::this_thread::sleep_for(std::chrono::milliseconds(20));
+		*(volatile int *)flag = 1;
+		CK(cudaDeviceSynchronize());
+	}
+	CK(cudaMemcpy(&value, out, 4, cudaMemcpyDeviceToHost));
+	show("spin", value);
+	CK(cudaFree(out));
+	CK(cudaFreeHost(flag));
+}
+static void case_graph()
+{
+	float *a = filled(N, 1);
+	unsigned *h;
+	cudaStream_t s;
+	cudaGraph_t graph;
+	cudaGraphExec_t exec;
+	CK(cudaMalloc(&h, 1024));
+	CK(cudaStreamCreate(&s));
+	CK(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));
+	inplace<<<GRID, 0, s>>>(a, N);
+	CK(cudaMemsetAsync(h, 0, 1024, s));
+	histogram<<<GRID, 0, s>>>(a, h, N);
+	CK(cudaStreamEndCapture(s, &graph));
+	CK(cudaGraphInstantiate(&exec, graph, 0));
+	for (int i = 0; i < 4; i++)
+		CK(cudaGraphLaunch(exec, s));
+	CK(cudaStreamSynchronize(s));
+	show("graph a", device_sum(a, N * 4));
+	show("graph h", device_sum(h, 1024));
+	CK(cudaGraphExecDestroy(exec));
+	CK(cudaGraphDestroy(graph));
+	CK(cudaStreamDestroy(s));
+	CK(cudaFree(a));
+	CK(cudaFree(h));
+}
+static void case_async_alloc()
+{
+	cudaStream_t s;
+	uint64_t sum = 0;
+	CK(cudaStreamCreate(&s));
+	for (int i = 0; i < 5; i++) {
+		float *a;
+		CK(cudaMallocAsync(&a, N * 4, s));
+		CK(cudaMemsetAsync(a, 0, N * 4, s));
+		inplace<<<GRID, 0, s>>>(a, N);
+		inplace<<<GRID, 0, s>>>(a, N);
+		CK(cudaStreamSynchronize(s));
+		sum = sum * 31 + device_sum(a, N * 4);
+		CK(cudaFreeAsync(a, s));
+	}
+	CK(cudaStreamSynchronize(s));
+	show("async alloc", sum);
+	CK(cudaStreamDestroy(s));
+}
+static void case_streams() // two that depend on each other through events
+{
+	float *a = filled(N, 1), *b = filled(N, 2), *c = filled(N, 0);
+	cudaStream_t s, t;
+	cudaEvent_t e, f;
+	CK(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
+	CK(cudaStreamCreateWithFlags(&t, cudaStreamNonBlocking));
+	CK(cudaEventCreateWithFlags(&e, cudaEventDisableTiming));
+	CK(cudaEventCreateWithFlags(&f, cudaEventDisableTiming));
+	for (int i = 0; i < 4; i++) {
+		inplace<<<GRID, 0, s>>>(a, N);
+		CK(cudaEventRecord(e, s));
+		CK(cudaStreamWaitEvent(t, e, 0));
+		add<<<GRID, 0, t>>>(a, b, c, N);
+		inplace<<<GRID, 0, t>>>(b, N);
+		CK(cudaEventRecord(f, t));
+		CK(cudaStreamWaitEvent(s, f, 0));
+	}
+	CK(cudaStreamSynchronize(s));
+	CK(cudaStreamSynchronize(t));
+	show("streams", device_sum(c, N * 4) ^ device_sum(b, N * 4));
+	CK(cudaStreamDestroy(s));
+	CK(cudaStreamDestroy(t));
+	CK(cudaFree(a));
+	CK(cudaFree(b));
+	CK(cudaFree(c));
+}
+static void CUDART_CB called(void *data)
+{
+	++*(int *)data;
+}
+static void case_callback()
+{
+	float *a = filled(N, 1);
+	int n = 0;
+	for (int i = 0; i < 3; i++) {
+		inplace<<<GRID>>>(a, N);
+		CK(cudaLaunchHostFunc(0, called, &n));
+		inplace<<<GRID>>>(a, N);
+	}
+	CK(cudaDeviceSynchronize());
+	show("callback n", n);
+	show("callback", device_sum(a, N * 4));
+	CK(cudaFree(a));
+}
+static void case_copies() // device-side operations between launches
+{
+	float *a = filled(N, 1), *b = filled(N, 9);
+	std::vector<float> host(1024, 3.5f);
+	for (int i = 0; i < 3; i++) {
+		inplace<<<GRID>>>(a, N);
+		CK(cudaMemcpyAsync(b, a, N * 2, cudaMemcpyDeviceToDevice));
+		CK(cudaMemcpyAsync(a + 100, host.data(), 4096, cudaMemcpyHostToDevice));
+		host[i] = (float)i; // the source may change once the call is back
+		CK(cudaMemsetAsync(b + N / 2, 0x3f, 777));
+		inplace<<<GRID>>>(b, N);
+	}
+	show("copies", device_sum(a, N * 4) ^ device_sum(b, N * 4));
+	CK(cudaFree(a));
+	CK(cudaFree(b));
+}
+static void case_poll() // the host learns of the end by asking
+{
+	float *a = filled(N, 1);
+	cudaEvent_t e;
+	int *pinned;
+	CK(cudaHostAlloc(&pinned, 64, 0));
+	CK(cudaEventCreate(&e));
+	for (int i = 0; i < 3; i++) {
+		inplace<<<GRID>>>(a, N);
+		CK(cudaMemcpyAsync(pinned, a, 4, cudaMemcpyDeviceToHost));
+		CK(cudaEventRecord(e));
+		while (cudaEventQuery(e) == cudaErrorNotReady)
+			std::this_thread::yield();
+		show("poll", (uint64_t)*pinned);
+	}
+	CK(cudaFree(a));
+	CK(cudaFreeHost(pinned));
+}
+static void case_threads()
+{
+	std::vector<std::thread> threads;
+	std::vector<uint64_t> sums(4);
+	for (int t = 0; t < 4; t++)
+		threads.emplace_back([t, &sums] {
+			cudaStream_t s;
+			float *a = filled(N, (float)t);
+			CK(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
+			for (int i = 0; i < 6; i++) {
+				inplace<<<GRID, 0, s>>>(a, N);
+				if (i % 2)
+					CK(cudaStreamSynchronize(s));
+			}
+			CK(cudaStreamSynchronize(s));
+			sums[t] = device_sum(a, N * 4);
+			CK(cudaStreamDestroy(s));
+			CK(cudaFree(a));
+		});
+	for (auto &t : threads)
+		t.join();
+	for (int t = 0; t < 4; t++)
+		show("threads", sums[t]);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		void (*run)();
+	} cases[] = {
+		{"inplace", case_inplace},     {"atomics", case_atomics}, {"chain", case_chain},
+		{"managed", case_managed},     {"globals", case_globals}, {"append", case_append},
+		{"once", case_once},	       {"mapped", case_mapped},	  {"graph", case_graph},
+		{"alloc", case_async_alloc},   {"streams", case_streams}, {"callback", case_callback},
+		{"copies", case_copies},       {"poll", case_poll},	  {"threads", case_threads},
+		{"spin", case_spin},
+	};
+	for (auto &c : cases)
+		if (argc < 2 || !strcmp(argv[1], c.name))
+			c.run();
+	return 0;
+}
