@@ -311,6 +311,7 @@ static double on_sim(enum replay_mode mode, uint32_t n, uint64_t bytes, const ch
 	check(sim_fill(q, arguments[0], 1, bytes));
 	check(sim_wait(d));
 	arguments[1] = bytes > 4096 ? bytes / 400 : 64; /* elements of 4 bytes: 1 % */
+	l.grid[0] = (uint32_t)((arguments[1] + 63) / 64);
 	l.n_arguments = 2;
 	begin = now();
 	for (uint32_t i = 0; i < n; i++)
