@@ -15,6 +15,7 @@
 /* Each at least one bound of a drain: the kernel did end in the window's own run, and to give up
  * means wrong memory. */
 #define PUT_BACK_TRIES 10
+#define LAST_RESORT    2
 
 struct runner {
 	struct replay_device *d;
@@ -174,8 +175,9 @@ static int run_pass(struct runner *r, uint32_t pass, uint32_t attempt, struct er
 
 /* ---- after an error ---- */
 
-/* The device idle again, whatever was running on it. */
-static int settle(struct runner *r, struct error *err)
+/* The device idle again, whatever was running on it. The last resort writes under a running kernel,
+ * so it waits until a slow one would have ended. */
+static int settle(struct runner *r, bool last_resort, struct error *err)
 {
 	struct replay_device *d = r->d;
 	struct window *w = &d->window;
@@ -188,7 +190,7 @@ static int settle(struct runner *r, struct error *err)
 		if (launch(r, &w->ops.items[r->next], err))
 			break;
 	rc = drain(d, err);
-	if (rc != RC_TIMEOUT)
+	if (rc != RC_TIMEOUT || !last_resort)
 		return rc;
 	/* Or for contents that the host wrote while the window's own run was waiting. */
 	(void)snapshot_restore_end(d, true, err);
@@ -207,7 +209,7 @@ static void put_back(struct runner *r)
 		d->source->pass_abort(d->source_device);
 	r->begun = false;
 	for (int i = 0; i < PUT_BACK_TRIES && (rc || differs); i++) {
-		rc = settle(r, &err);
+		rc = settle(r, i >= LAST_RESORT, &err);
 		rc = rc ? rc : snapshot_restore_end(d, true, &err);
 		rc = rc ? rc : drain(d, &err);
 		rc = rc ? rc : snapshot_check(d, &differs, &err);

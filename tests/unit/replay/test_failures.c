@@ -66,7 +66,8 @@ static void every_call(void **state)
 				for (uint64_t after = 1;; after += step, step += after / 4) {
 					struct fake_failure x = {after, 1 + after % 3,
 								 codes[(after + caps) % 4]};
-					struct outcome out = run(caps, modes[m], call, x);
+					struct outcome out =
+						run(caps, modes[m], (enum fake_call)call, x);
 
 					if (!out.hash)
 						break;
@@ -92,7 +93,7 @@ static void device_lost(void **state)
 	(void)state;
 	for (int call = 0; call < FAKE_PASS_BEGIN; call++)
 		for (uint64_t after = 1;; after += 1 + after / 4) {
-			struct outcome out = run(0, REPLAY_MODE_WINDOW, call,
+			struct outcome out = run(0, REPLAY_MODE_WINDOW, (enum fake_call)call,
 						 (struct fake_failure){after, 1, RC_END});
 
 			if (!out.hash)
@@ -115,7 +116,7 @@ static void source_gone(void **state)
 
 			if (m == REPLAY_MODE_RANGE)
 				continue;
-			out = run(0, (enum replay_mode)m, call,
+			out = run(0, (enum replay_mode)m, (enum fake_call)call,
 				  (struct fake_failure){2, 1000000, RC_END});
 			assert_int_equal(out.hash, want);
 			assert_true(out.disabled);

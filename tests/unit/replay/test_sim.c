@@ -308,13 +308,13 @@ static void failing(const char *what, const struct sim_config *config, bool lost
 			uint64_t want = run(seed, false, NULL, NULL), got;
 			uint32_t n;
 
-			e->options.drain_ns = 30000000;
+			e->options.drain_ns = 60000000;
 			sim_engine_on(e);
 			got = run(seed, false, config, &n);
 			sim_engine_off(e);
 			if (got != want)
-				fail_msg("%s, seed %d, mode %d: memory differs", what, (int)seed,
-					 m);
+				fail_msg("%s, seed %d, mode %d: memory differs; %s; %s", what,
+					 (int)seed, m, e->note, e->reason);
 			assert_int_equal(e->replayed + e->live + e->declined, n);
 			assert_true(e->declined + e->once + e->overflowed > 0);
 			assert_int_equal(lost, e->notes > 0);
