@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which commands of several queues are known to be in order; and the layer's pool. */
-#include "runtime/opencl/opencl_internal.h"
 #include "../test.h"
+#include "runtime/opencl/opencl_internal.h"
 
 /* The layer's calls into the engine: not made here. */
 int replay_device_add(struct replay *r, const struct runtime *runtime, void *runtime_device,
