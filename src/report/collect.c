@@ -100,11 +100,12 @@ static int add_instances(struct pass_sums *p, const struct store_row *r, struct 
 			p->n_instances = e->instance + 1;
 		if (!id_map_get(&p->instance_index, e->counter, e->instance, &at)) {
 			at = p->instances.n;
-			if (!vec_push(&p->instances, (struct total){0}) ||
+			if (!vec_push(&p->instances, (struct instance_sums){0}) ||
 			    !id_map_set(&p->instance_index, e->counter, e->instance, at))
 				return no_memory(err);
 		}
-		total_add(&p->instances.items[at], number_of(&e->value));
+		total_add(&p->instances.items[at].all, number_of(&e->value));
+		p->instances.items[at].n++;
 	}
 	return 0;
 }

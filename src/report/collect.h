@@ -28,13 +28,17 @@ struct cell_sums { /* one counter, one pass, one group */
 	struct number raw;               /* of the last multiplexed */
 	uint64_t *ranks;                 /* set of those behind n; NULL: none of a known rank */
 };
+struct instance_sums {
+	struct total all;
+	uint64_t n;
+};
 struct pass_sums {
 	uint64_t rows, complete_rows;
 	uint64_t duration_ns, complete_duration_ns;
 	struct cell_sums *cells; /* as the pass's counters */
 	/* Single instances: (counter, instance) to an index of `instances`. */
 	struct id_map instance_index;
-	VEC(struct total) instances;
+	VEC(struct instance_sums) instances;
 	uint32_t n_instances; /* highest seen, plus 1 */
 };
 struct metric_sums {   /* of one metric in its pass */

@@ -185,7 +185,9 @@ static int counter_value(struct values *v, const struct group_sums *g, uint32_t 
 	out->has_spread = out->n > 1;
 	if (out->present) {
 		out->value = mean_of(&total, out->n);
-		out->sum = total_number(&total);
+		out->has_sum = !(v->plan->counters[counter].flags & PLAN_COUNTER_MEAN);
+		if (out->has_sum)
+			out->sum = total_number(&total);
 		set_ranks(v, ranks, out);
 	} else {
 		why_counter(v, g, counter, out);
@@ -203,6 +205,8 @@ struct metric_input {
 	const uint32_t *position;
 	const double *row_numbers; /* with expr_needs_rows */
 	double duration;
+	bool of_means;
+	uint64_t rows; /* of the pass that have all the counters */
 };
 
 static size_t counter_in_metric(const struct plan *plan, const struct plan_metric *m,
@@ -242,6 +246,16 @@ static struct expr_value of_number(double d)
 	return (struct expr_value){.number = d, .missing = !isfinite(d)};
 }
 
+/* Of an average no sum can be taken: a metric with one sees the means of all its counters. */
+static bool metric_is_of_means(const struct plan *plan, const struct plan_metric *m)
+{
+	for (uint32_t i = 0; i < m->n_counters; i++) {
+		if (plan->counters[m->counters[i]].flags & PLAN_COUNTER_MEAN)
+			return true;
+	}
+	return false;
+}
+
 static struct expr_value get_counter(void *data, const char *name, int instance, size_t row)
 {
 	const struct metric_input *in = data;
@@ -258,7 +272,8 @@ static struct expr_value get_counter(void *data, const char *name, int instance,
 		    !id_map_get(&in->pass->instance_index, in->metric->counters[all],
 				(uint32_t)instance, &i))
 			return none;
-		return of_number(total_f64(&in->pass->instances.items[i]));
+		return of_number(total_f64(&in->pass->instances.items[i].all) /
+				 (in->of_means ? (double)in->pass->instances.items[i].n : 1));
 	}
 	if (in->row_numbers)
 		return of_number(in->row_numbers[row * (in->metric->n_counters + 1) + at]);
@@ -267,7 +282,9 @@ static struct expr_value get_counter(void *data, const char *name, int instance,
 		sum = total_f64(&c->complete);
 		if (in->sums->extra)
 			sum += total_f64(&in->sums->extra[at]);
-		return c->n_complete || in->sums->rows ? of_number(sum) : none;
+		return c->n_complete || in->sums->rows
+			       ? of_number(in->of_means ? sum / (double)in->rows : sum)
+			       : none;
 	}
 	place = first_value(in->v, in->group, in->metric->counters[at]); /* split */
 	if (!place)
@@ -390,7 +407,10 @@ static int metric_value(struct values *v, const struct group_sums *g, uint32_t m
 	}
 	if (data.pass) {
 		data.duration = (double)(data.pass->complete_duration_ns + sums->duration_ns);
-		out->n = data.pass->complete_rows + sums->rows;
+		data.rows = out->n = data.pass->complete_rows + sums->rows;
+		data.of_means = metric_is_of_means(v->plan, metric);
+		if (data.of_means && data.rows)
+			data.duration /= (double)data.rows;
 		if (metric_needs_rows(v, m)) {
 			data.row_numbers = sums->columns.items;
 			in.n_rows = sums->column_rows;

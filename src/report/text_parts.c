@@ -245,8 +245,13 @@ static void add_pass(struct table *t, const struct store *s, uint32_t pass)
 		memory = r->max_rss_bytes > memory ? r->max_rss_bytes : memory;
 	}
 	table_add_u64(t, pass);
-	table_add_u64(t, n);
-	table_add_string(t, n ? str_text(&ends) : "not run");
+	if (!n && store_pass_has_run(s, pass)) { /* without a record of its own */
+		table_add_none(t);
+		table_add_string(t, "in place");
+	} else {
+		table_add_u64(t, n);
+		table_add_string(t, n ? str_text(&ends) : "not run");
+	}
 	for (int i = 0; i < 3; i++) {
 		if (ended)
 			table_add_u64(t, i == 0 ? wall / ended : i == 1 ? user / ended : memory);
@@ -254,7 +259,9 @@ static void add_pass(struct table *t, const struct store *s, uint32_t pass)
 			table_add_none(t);
 	}
 	table_add_string(t, differs ? "differs" : NULL);
-	if (pass)
+	if (store_pass_is_part(s, pass))
+		str_add(&text, "(its values come with a later pass)");
+	else if (pass)
 		add_counter_names(store_plan(s), pass, &text);
 	else
 		str_add(&text, "(the program itself)");
@@ -375,7 +382,7 @@ void text_missing(const struct store *s, struct str *out)
 		nothing_ran = nothing_ran && !store_pass_has_run(s, k);
 	for (uint32_t k = 1, n = 0; k <= plan->n_passes; k++) {
 		/* In place there was nothing to count: another pass would find nothing either. */
-		if (store_pass_has_run(s, k) || nothing_ran)
+		if (store_pass_has_run(s, k) || store_pass_is_part(s, k) || nothing_ran)
 			continue;
 		if (!n++)
 			str_add(out, "\nto collect the missing passes\n");

@@ -7,8 +7,10 @@
  * A metric that is complete in pass K takes all its counters from executions of pass K. A split one
  * takes the mean of each counter over the first pass that has it, and says so. The value of a
  * counter is its mean over the executions and dispatches behind it; n says how many these are.
- * A value that is not there has a status and a reason. Memory grows with groups and counters, not
- * with rows, except for metrics that look at single dispatches (QUANTILE, $dispatches).
+ * Averages and ratios (PLAN_COUNTER_MEAN) have no sum, and a metric that uses one is evaluated on
+ * means. A value that is not there has a status and a reason. Memory grows with groups and
+ * counters, not with rows, except for metrics that look at single dispatches (QUANTILE,
+ * $dispatches).
  */
 #ifndef RETALLY_REPORT_VALUES_H
 #define RETALLY_REPORT_VALUES_H
@@ -39,8 +41,9 @@ struct value {
 	bool is_metric;
 	uint32_t index; /* in the plan */
 	bool present;
-	struct number value, min, max, sum; /* sum: of counters only */
-	bool has_spread;                    /* min and max are known and n is above 1 */
+	struct number value, min, max, sum;
+	bool has_sum;    /* a counter, and no average, ratio or extreme */
+	bool has_spread; /* min and max are known and n is above 1 */
 	uint64_t n;
 	/* How far the means of the passes that counted it are apart, relative to the mean; for a
 	 * counter of several passes, else negative. Tells whether passes are comparable. */

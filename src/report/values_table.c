@@ -127,7 +127,7 @@ static void add_value(struct table *t, const struct plan *plan, const struct val
 	table_add_string(t, unit);
 	add_present(t, v->present && v->has_spread, v->min);
 	add_present(t, v->present && v->has_spread, v->max);
-	add_present(t, v->present && !v->is_metric, v->sum);
+	add_present(t, v->present && v->has_sum, v->sum);
 	add_range(t, v, unit, base);
 	table_add_u64(t, v->present ? v->n : 0);
 	table_add_string(t, v->passes);

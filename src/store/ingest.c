@@ -368,17 +368,24 @@ static double number_of(const struct window_value *v)
 	return d;
 }
 
-/* Adds an instance to the sum. A bad instance makes the sum bad. */
-static void add_instance(struct window_value *sum, const struct window_value *v)
+/* Adds an instance to the sum, or to the mean. A bad instance makes the sum bad. */
+static void add_instance(struct window_value *sum, const struct window_value *v, bool mean)
 {
 	uint64_t bits;
 	double total;
 
 	if (sum->whole)
 		return;
+	sum->n++;
 	if (!sum->recorded || sum->status != SAMPLE_OK || v->status != SAMPLE_OK) {
-		if (!sum->recorded || sum->status == SAMPLE_OK)
+		if (!sum->recorded || sum->status == SAMPLE_OK) {
 			*sum = *v;
+			sum->n = 1;
+		}
+	} else if (mean) {
+		total = number_of(sum) + (number_of(v) - number_of(sum)) / sum->n;
+		sum->kind = SAMPLE_F64;
+		memcpy(&sum->bits, &total, sizeof(total));
 	} else if (sum->kind == SAMPLE_U64 && v->kind == SAMPLE_U64 &&
 		   !__builtin_add_overflow(sum->bits, v->bits, &bits)) {
 		sum->bits = bits;
@@ -433,7 +440,8 @@ static int on_sample(struct ingest *in, struct window_slot *slot, const struct s
 		rc = window_add_extra(&in->window, slot, sample->counter, sample->instance,
 				      v.status, v.status == SAMPLE_OK ? &v : NULL, err);
 		if (!rc)
-			add_instance(sum, &v);
+			add_instance(sum, &v,
+				     in->plan->counters[sample->counter].flags & PLAN_COUNTER_MEAN);
 	}
 	if (rc == RC_EXISTS) {
 		problems_add(&in->problems, PROBLEM_TWICE,

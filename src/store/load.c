@@ -120,6 +120,11 @@ static int load_runs(struct store *s, const struct id_map *spools, struct error 
 			rc = no_memory(err);
 	}
 	sqlite3_finalize(q);
+	/* A part of what a later pass tells leaves no record of its own. */
+	for (uint32_t k = s->plan.n_passes; k > 1; k--) {
+		if (s->pass_has_run[k] && store_pass_is_part(s, k - 1))
+			s->pass_has_run[k - 1] = true;
+	}
 	if (!rc && s->runs.n)
 		qsort(s->runs.items, s->runs.n, sizeof(*s->runs.items), compare_runs);
 	return rc;

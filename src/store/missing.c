@@ -99,7 +99,9 @@ void store_pass_command(const struct store *s, uint32_t pass, struct str *out)
 	/* Words of a shell already; they decide where the pass runs. */
 	if (store_is_in_place(s) && s->info.options && is_words(s->info.options))
 		str_addf(out, " %s", s->info.options);
-	str_addf(out, " --pass %u -o ", pass);
+	if (!store_pass_is_part(s, pass) && !store_pass_is_part(s, pass - 1))
+		str_addf(out, " --pass %u", pass);
+	str_add(out, " -o ");
 	add_template(out, s->dir);
 	str_add(out, " --");
 	for (size_t i = 0; i < s->info.argc; i++) {

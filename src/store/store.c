@@ -257,6 +257,16 @@ bool store_is_in_place(const struct store *s)
 {
 	return s->pass_has_run[0];
 }
+bool store_pass_is_part(const struct store *s, uint32_t pass)
+{
+	uint32_t k = pass;
+
+	if (!pass || pass > s->plan.n_passes || s->plan.passes[pass - 1].n_counters)
+		return false;
+	while (k < s->plan.n_passes && !s->plan.passes[k].n_counters)
+		k++;
+	return k < s->plan.n_passes;
+}
 bool store_pass_has_run(const struct store *s, uint32_t pass)
 {
 	return pass <= s->plan.n_passes && s->pass_has_run[pass];

@@ -128,7 +128,12 @@ bool store_is_in_place(const struct store *s);
 /* Samples of counter in pass with this status, over all spools. */
 uint64_t store_sample_count(const struct store *s, uint32_t pass, uint32_t counter,
 			    enum sample_status status);
+/* A pass that is a part has run when the pass that tells its values has. */
 bool store_pass_has_run(const struct store *s, uint32_t pass);
+/* The pass has no counters and one that follows has: what is counted in it comes with the values of
+ * that one, as where a vendor's library schedules several passes for one group of counters. No
+ * sample can be missing from it, and it cannot be run alone. */
+bool store_pass_is_part(const struct store *s, uint32_t pass);
 
 struct store_value {
 	bool recorded;  /* false: no sample at all */
@@ -176,7 +181,8 @@ int store_scan(struct store *s, const struct store_scan *scan,
 	       int (*row)(void *data, const struct store_row *r, struct error *err), void *data,
 	       struct error *err);
 
-/* The command that collects pass K, quoted for a POSIX shell. */
+/* The command that collects pass K, quoted for a POSIX shell. For one that has parts: all passes.
+ */
 void store_pass_command(const struct store *s, uint32_t pass, struct str *out);
 /* Passes as people write them: "1, 2, 5-9". `passes` ascending. */
 void store_list_passes(const uint32_t *passes, size_t n, struct str *out);

@@ -330,7 +330,7 @@ int store_summary(struct store *s, struct str *out, struct error *err)
 	else
 		add_cost(s, out);
 	for (uint32_t k = s->plan.n_passes; k; k--) {
-		if (!s->pass_has_run[k] && (!in_place || dispatches))
+		if (!s->pass_has_run[k] && !store_pass_is_part(s, k) && (!in_place || dispatches))
 			next = k;
 	}
 	str_add(out, "  next: ");

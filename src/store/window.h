@@ -20,6 +20,7 @@ struct window_value {
 	uint8_t status;
 	bool recorded;
 	bool whole; /* came summed by the source: instances do not add to it */
+	uint32_t n; /* instances in it */
 };
 struct window_slot {
 	struct spool_dispatch d;
