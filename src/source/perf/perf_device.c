@@ -101,10 +101,17 @@ static void open_event(struct perf_device *d, struct perf_device_event *e, uint3
 	refuse(d, e, "%s", open_reason(errno, attr));
 }
 
+static void uprobe_name(const struct perf_device *d, const struct perf_device_event *e,
+			char name_out[64])
+{
+	snprintf(name_out, 64, "p%u_c%u_s%u", d->pass, e->counter, d->serial);
+}
+
 /* A number from tracefs into attr->config. */
 static int look_up(struct perf_device *d, struct perf_device_event *e, const struct perf_config *c,
 		   struct perf_event_attr *attr, struct error *err)
 {
+	static bool swept;
 	char name[64];
 	uint64_t id = 0;
 	int rc;
@@ -113,12 +120,14 @@ static int look_up(struct perf_device *d, struct perf_device_event *e, const str
 		rc = perf_tracefs_open(&d->tracefs, err);
 		if (rc)
 			return rc;
-		perf_tracefs_sweep(d->tracefs);
+		/* Once: another set of this process may be about to use what it has just added. */
+		if (!__atomic_exchange_n(&swept, true, __ATOMIC_RELAXED))
+			perf_tracefs_sweep(d->tracefs);
 	}
 	if (c->kind == PERF_KIND_TRACEPOINT) {
 		rc = perf_tracefs_id(d->tracefs, c->name, &id, err);
 	} else {
-		snprintf(name, sizeof(name), "p%u_c%u", d->pass, e->counter);
+		uprobe_name(d, e, name);
 		rc = perf_tracefs_add_uprobe(d->tracefs, name, c, &id, err);
 		e->registered = !rc;
 	}
@@ -173,12 +182,14 @@ int perf_device_open(struct perf_device *d, const struct plan *plan, uint32_t pa
 		uint32_t leader;
 	} *groups = NULL;
 	uint32_t n_groups = 0;
+	static unsigned serial;
 
 	memset(d, 0, sizeof(*d));
 	d->plan = plan;
 	d->pass = pass;
 	d->pid = pid;
 	d->flags = flags;
+	d->serial = __atomic_add_fetch(&serial, 1, __ATOMIC_RELAXED);
 	d->reference_fd = -1;
 	d->tracefs = -1;
 	if (!pass || pass > plan->n_passes)
@@ -436,7 +447,7 @@ void perf_device_close(struct perf_device *d)
 
 		if (!d->events[i].registered)
 			continue;
-		snprintf(name, sizeof(name), "p%u_c%u", d->pass, d->events[i].counter);
+		uprobe_name(d, &d->events[i], name);
 		perf_tracefs_remove_uprobe(d->tracefs, name);
 	}
 	if (d->reference_fd >= 0)

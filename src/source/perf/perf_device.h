@@ -50,6 +50,7 @@ struct perf_device {
 	int reference_fd; /* a dummy event whose enabled time is that of the whole process tree; -1:
 			     none */
 	int tracefs;      /* directory, -1: not used */
+	unsigned serial;  /* of this set in this process: names of uprobes contain it */
 	/* First reason for which a counter could not be opened, "" when all are open. */
 	char why[256];
 };
