@@ -185,6 +185,14 @@ static int start_choose_directory(char *const *envp, const char *name, char *dir
 	return 0;
 }
 
+/* RETALLY_REPLAY=range: one execution, in which each region is replayed for all passes. */
+static bool start_wants_range(char *const *envp)
+{
+	const char *mode = state_variable(envp, "RETALLY_REPLAY");
+
+	return mode && !strcmp(mode, "range");
+}
+
 static int start_choose_pass(struct state *s, char *const *envp, const struct plan *plan,
 			     struct error *err)
 {
@@ -211,6 +219,10 @@ static int start_choose_pass(struct state *s, char *const *envp, const struct pl
 				err, RC_INVALID,
 				"RETALLY_PASS is '%s', which is not a pass of the plan (1 to %u)",
 				pass, plan->n_passes);
+	}
+	if (!pass && start_wants_range(envp)) {
+		s->replay = false;
+		s->range = true;
 	}
 	launch_id(s->launch);
 	return state_start_time(&s->start, err);
@@ -308,7 +320,7 @@ static void start_new(char **argv, char **envp, char *plan_path)
 
 	if (!start_is_preloaded() || launcher_is_own(name))
 		return;
-	if (mpi && !state_variable(envp, "RETALLY_PASS")) {
+	if (mpi && !state_variable(envp, "RETALLY_PASS") && !start_wants_range(envp)) {
 		struct identity identity = {0};
 
 		identity_read_from(&identity, start_get, envp);

@@ -5,9 +5,11 @@
 #include "inject/replay_session.h"
 #include "inject/say.h"
 #include "runtime/opencl/opencl.h"
+#include "runtime/region/region.h"
 #include "runtime/sim/runtime_sim.h"
 #include "source/perf/perf_threads_device.h"
 #include "source/sim/sim_device.h"
+#include "wire/spool_format.h"
 
 #include <string.h>
 
@@ -65,10 +67,34 @@ static const struct source *choose_opencl(void *data, const struct runtime_openc
 	return NULL;
 }
 
+/* ---- regions ---- */
+
+/* They need no device: their counters are opened now, while there is one thread. */
+static int attach_regions(struct error *err)
+{
+	const struct replay_settings *settings = replay_session_settings();
+	struct region_options options = {.mode = settings->pass ? REGION_LIVE : REGION_RANGE,
+					 .plan = replay_session_plan(),
+					 .pass = settings->pass,
+					 .append = replay_session_append,
+					 .use = replay_session_use,
+					 .own_map = replay_session_map,
+					 .own_map_size = SPOOL_LOG_AT,
+					 .least_fd = 700};
+
+	if (settings->mode != REPLAY_SETTINGS_RANGE || !is_wanted("perf"))
+		return 0;
+	return region_open(&options, err);
+}
+
 /* ---- all ---- */
 
 int replay_runtimes_attach(struct replay *engine, struct error *err)
 {
+	int rc = attach_regions(err);
+
+	if (rc)
+		return rc;
 	return runtime_opencl_attach(
 		engine, &(struct runtime_opencl_options){.choose = choose_opencl}, err);
 }

@@ -7,6 +7,7 @@
 #include "inject/replay_runtimes.h"
 #include "inject/say.h"
 #include "inject/state.h"
+#include "runtime/region/region.h"
 #include "wire/identity.h"
 
 #include <pthread.h>
@@ -160,6 +161,7 @@ static void end(int status)
 	if (atomic_load(&session.use) != USE_YES || session.pid != getpid() ||
 	    atomic_flag_test_and_set(&session.ending))
 		return;
+	region_close();
 	/* A thread that will not leave the engine keeps it: what it holds is lost with it. */
 	if (replay_runtimes_detach()) {
 		session.engine = NULL;
@@ -196,11 +198,13 @@ void replay_session_stop(int status)
 	if (pthread_mutex_trylock(&session.append_lock))
 		return;
 	pthread_mutex_unlock(&session.append_lock);
+	region_close();
 	record_end(status);
 }
 
 static void forked(void)
 {
+	region_abandon(); /* counted by its parent */
 	if (atomic_load(&session.use) == USE_NOT_YET)
 		return; /* the child may have a device of its own */
 	atomic_store(&session.use, USE_OVER);

@@ -7,9 +7,11 @@
 #include "inject/session.h"
 
 #include "inject/say.h"
+#include "runtime/region/region.h"
 #include "source/perf/perf_device.h"
 #include "wire/collection.h"
 #include "wire/spool.h"
+#include "wire/spool_format.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -29,6 +31,7 @@ static struct {
 	struct spool_writer spool;
 	bool counting;   /* perf is open */
 	bool recording;  /* spool is open */
+	bool range;      /* regions are replayed, and the process is not counted */
 	bool is_first;   /* this image began the pass */
 	bool is_carried; /* base came from an image before this one */
 	uint32_t pass;
@@ -170,13 +173,19 @@ static void session_raise_fd(int *fd, int least)
 }
 
 /* Out of the way: a shell that says `exec 3>file` would otherwise close one of ours. */
-static void session_raise_fds(void)
+static int session_least_fd(void)
 {
 	struct rlimit limit;
-	int least = 900;
 
 	if (!getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur < 1024)
-		least = limit.rlim_cur > 128 ? (int)limit.rlim_cur - 128 : 0;
+		return limit.rlim_cur > 128 ? (int)limit.rlim_cur - 128 : 0;
+	return 900;
+}
+
+static void session_raise_fds(void)
+{
+	int least = session_least_fd();
+
 	for (uint32_t i = 0; i < session.perf.n_events; i++)
 		session_raise_fd(&session.perf.events[i].fd, least);
 	session_raise_fd(&session.perf.reference_fd, least);
@@ -185,12 +194,15 @@ static void session_raise_fds(void)
 
 static void session_record_begin(const struct session_start *start)
 {
-	struct spool_pass_begin begin = {.pass = session.pass,
+	/* Pass 0: the program's own execution, with passes in it. */
+	struct spool_pass_begin begin = {.pass = session.range ? 0 : session.pass,
 					 .passes = start->state->passes,
 					 .pid = (uint32_t)getpid(),
 					 .attempt = 1};
 	struct spool_carry carry = {.pass = session.pass};
 
+	if (session.range)
+		carry.pass = 0;
 	session_cpu_time(&session.user_ns, &session.system_ns);
 	session.begin_ns = begin.time_ns = session_now(CLOCK_MONOTONIC);
 	carry.user_begin_ns = session.user_ns;
@@ -200,12 +212,46 @@ static void session_record_begin(const struct session_start *start)
 	session_append(SPOOL_CARRY, &carry, sizeof(carry), NULL, 0);
 }
 
+static int session_append_region(void *data, enum spool_type type, const void *a, size_t na,
+				 const void *b, size_t nb, struct error *err)
+{
+	(void)data;
+	session_append(type, a, na, b, nb);
+	return session.spool.failed ? error_set(err, RC_IO, "the spool cannot grow") : 0;
+}
+
+static const void *session_spool_map(void)
+{
+	return session.spool.map;
+}
+
+/* Regions of the program, if it marks any. They are of use to no image that follows an exec. */
+static void session_open_regions(void)
+{
+	struct region_options options = {.mode = session.range ? REGION_RANGE : REGION_LIVE,
+					 .plan = &session.plan,
+					 .pass = session.range ? 0 : session.pass,
+					 .process = session.range ? NULL : &session.perf,
+					 .append = session_append_region,
+					 .own_map = session_spool_map,
+					 .own_map_size = SPOOL_LOG_AT,
+					 .least_fd = session_least_fd()};
+	struct error err = {0};
+
+	if (region_open(&options, &err))
+		session_note(SPOOL_NOTE_DECLINED, "regions are not counted: %s", err.message);
+}
+
 int session_count(const struct session_start *start, struct error *err)
 {
 	int rc;
 
 	if (session.is_first)
 		session_record_begin(start);
+	if (session.range) {
+		session_open_regions();
+		return 0;
+	}
 	rc = perf_device_open(&session.perf, &session.plan, session.pass, getpid(), PERF_INHERIT,
 			      err);
 	if (rc)
@@ -220,6 +266,8 @@ int session_count(const struct session_start *start, struct error *err)
 			session_note(SPOOL_NOTE_DECLINED, "%s", inner.message);
 		session_raise_fds();
 	}
+	if (!rc)
+		session_open_regions();
 	return rc;
 }
 
@@ -231,6 +279,7 @@ int session_open(const struct session_start *start, struct error *err)
 
 	session.paths = start->paths;
 	session.pass = s->pass;
+	session.range = s->range;
 	session.is_first = s->phase == STATE_BEGIN;
 	session.spool.fd = -1;
 	rc = plan_read_file(&session.plan, start->paths->plan, err);
@@ -349,6 +398,9 @@ void session_carry(void)
 
 	if (!session.recording)
 		return;
+	region_close();
+	if (session.range)
+		return;
 	session_read(&carry.n, &carry.enabled_ns, &carry.running_ns);
 	session_append(SPOOL_CARRY, &carry, sizeof(carry), session.samples,
 		       carry.n * sizeof(*session.samples));
@@ -356,13 +408,15 @@ void session_carry(void)
 
 void session_end(int exit_code)
 {
-	struct spool_pass_end end = {.pass = session.pass, .exit_code = exit_code};
+	struct spool_pass_end end = {.pass = session.range ? 0 : session.pass,
+				     .exit_code = exit_code};
 	struct spool_dispatch process = {.unit = SPOOL_UNIT_PROCESS, .pass = session.pass};
 	struct spool_samples samples = {.pass = session.pass};
 	struct error err = {0};
 
 	if (!session.recording)
 		return;
+	region_close();
 	if (session.counting)
 		perf_device_disable(&session.perf, &err);
 	end.time_ns = session_now(CLOCK_MONOTONIC);
@@ -379,9 +433,11 @@ void session_end(int exit_code)
 			session_note(SPOOL_NOTE_DECLINED, "%s", session.perf.why);
 			break;
 		}
-	session_append(SPOOL_DISPATCH, &process, sizeof(process), NULL, 0);
-	session_append(SPOOL_SAMPLES, &samples, sizeof(samples), session.samples,
-		       samples.n * sizeof(*session.samples));
+	if (!session.range) {
+		session_append(SPOOL_DISPATCH, &process, sizeof(process), NULL, 0);
+		session_append(SPOOL_SAMPLES, &samples, sizeof(samples), session.samples,
+			       samples.n * sizeof(*session.samples));
+	}
 	session_append(SPOOL_PASS_END, &end, sizeof(end), NULL, 0);
 	/* Uprobes stay in the kernel until they are taken out. It frees memory, so not without
 	 * need. */
@@ -413,6 +469,7 @@ void session_abandon(void)
 {
 	struct perf_device *d = &session.perf;
 
+	region_abandon();
 	for (uint32_t i = 0; session.counting && i < d->n_events; i++)
 		if (d->events[i].fd >= 0 && session_owns_event(d->events[i].fd))
 			close(d->events[i].fd);

@@ -48,8 +48,11 @@ void state_format(const struct state *s, char text_out[STATE_TEXT_SIZE], char pa
 {
 	int digits = snprintf(pass_out, 32, "RETALLY_PASS=%u", s->pass) - 13;
 	int n = snprintf(text_out, STATE_TEXT_SIZE, STATE_VARIABLE "=" STATE_FORMAT, s->phase,
-			 s->replay ? 'p' : '1', s->pid, (unsigned long long)s->start, s->launch,
-			 s->exit_code & 0xff, s->stderr_fd < 0 ? 0 : s->stderr_fd);
+			 s->replay  ? 'p'
+			 : s->range ? 'r'
+				    : '1',
+			 s->pid, (unsigned long long)s->start, s->launch, s->exit_code & 0xff,
+			 s->stderr_fd < 0 ? 0 : s->stderr_fd);
 
 	for (int i = digits; i < STATE_PASS_WIDTH && n < STATE_TEXT_SIZE - 1; i++)
 		text_out[n++] = '.';
@@ -87,10 +90,11 @@ static bool state_parse_value(struct state *s, const char *value)
 
 	if (strnlen(value, STATE_TEXT_SIZE) < STATE_AT_PAD || strncmp(p, "1:", 2) || p[3] != ':' ||
 	    p[5] != ':' || (p[2] != STATE_BEGIN && p[2] != STATE_RUN) ||
-	    (p[4] != 'p' && p[4] != '1'))
+	    (p[4] != 'p' && p[4] != '1' && p[4] != 'r'))
 		return false;
 	s->phase = p[2];
 	s->replay = p[4] == 'p';
+	s->range = p[4] == 'r';
 	p += 6;
 	if (!state_digits(&p, 10, 10, &pid) || !state_digits(&p, 16, 16, &start))
 		return false;

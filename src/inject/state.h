@@ -22,8 +22,9 @@ enum state_phase {
 struct state {
 	uint32_t pass;   /* from 1 */
 	uint32_t passes; /* in the plan */
-	bool replay;     /* false: one pass, chosen from outside by RETALLY_PASS */
-	char phase;      /* enum state_phase */
+	bool replay;     /* false: one execution of the program */
+	bool range; /* in which regions are replayed; else pass `pass`, chosen by RETALLY_PASS */
+	char phase; /* enum state_phase */
 	int pid;
 	uint64_t start;             /* of the process, in clock ticks since boot */
 	char launch[SPOOL_ID_SIZE]; /* without blanks */

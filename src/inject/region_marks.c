@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The functions that marks in a program (include/retally.h, retally.f90) find when this library is
+ * there. */
+#include "runtime/region/region.h"
+
+#define HOOK __attribute__((visibility("default"), noinline))
+
+void retally_region_begin(const char *name);
+void retally_region_end(const char *name);
+
+HOOK void retally_region_begin(const char *name)
+{
+	region_begin(name, __builtin_return_address(0), __builtin_frame_address(0));
+}
+
+HOOK void retally_region_end(const char *name)
+{
+	region_end(name, __builtin_return_address(0), __builtin_frame_address(0));
+}
