@@ -543,8 +543,8 @@ static int hook_copy(struct sim_queue *native, uint64_t to, uint64_t from, uint6
 		return rt.next.copy(native, to, from, bytes);
 	work_init(&w, q, RUNTIME_TRANSFER);
 	w.op.flags |= RUNTIME_OP_REACH_EXACT;
-	known = work_reach(&w, to, bytes, RUNTIME_ONLY_WRITES) &
-		work_reach(&w, from, bytes, RUNTIME_ONLY_READS);
+	known = work_reach(&w, to, bytes, RUNTIME_ONLY_WRITES);
+	known = work_reach(&w, from, bytes, RUNTIME_ONLY_READS) && known; /* both, in any case */
 	w.record = known ? rt_record_new(q, RT_COPY) : NULL;
 	if (w.record) {
 		w.record->to = to;
