@@ -21,24 +21,33 @@ struct listing {
 	struct setup setup;
 };
 
-/* Shown when a pattern without '!' matches either text, or there is none such, and no '!' one
- * excludes. */
-static bool listing_wants(const struct listing *l, const char *a, const char *b)
+/* Shown when a pattern without '!' matches the name, the id or the words about it (both may be
+ * NULL), or there is none such, and no '!' one excludes the name or the id. */
+static bool listing_wants_id(const struct listing *l, const char *name, const char *id,
+			     const char *about)
 {
 	bool wanted = true, any = false;
 
 	for (size_t i = 0; i < l->n_patterns; i++) {
 		const struct pattern *p = &l->patterns[i];
-		bool match = pattern_matches(p, a) || (b && !p->exclude && pattern_matches(p, b));
+		bool match;
 
-		if (p->exclude && !match)
-			return false;
-		if (!p->exclude) {
-			wanted = any ? wanted || match : match;
-			any = true;
+		if (p->exclude) { /* pattern_matches already turns it around */
+			if (!pattern_matches(p, name) || (id && *id && !pattern_matches(p, id)))
+				return false;
+			continue;
 		}
+		match = pattern_matches(p, name) || (id && pattern_matches(p, id)) ||
+			(about && pattern_matches(p, about));
+		wanted = any ? wanted || match : match;
+		any = true;
 	}
 	return wanted;
+}
+
+static bool listing_wants(const struct listing *l, const char *name, const char *about)
+{
+	return listing_wants_id(l, name, NULL, about);
 }
 
 static int listing_begin(const struct listing *l, struct table **t, const struct table_column *c,
@@ -175,7 +184,7 @@ static int list_metrics(struct listing *l, struct error *err)
 	if (rc)
 		return rc;
 	vec_for_each (&c->metrics, m) {
-		if (!listing_wants(l, m->name, m->title))
+		if (!listing_wants_id(l, m->name, m->id, m->title))
 			continue;
 		table_add_string(t, m->id);
 		table_add_string(t, m->name);
@@ -186,7 +195,7 @@ static int list_metrics(struct listing *l, struct error *err)
 		table_end_row(t);
 	}
 	vec_for_each (&c->skipped, m) {
-		if (!listing_wants(l, m->name, NULL))
+		if (!listing_wants_id(l, m->name, m->id, NULL))
 			continue;
 		table_add_string(t, m->id);
 		table_add_string(t, m->name);

@@ -3,6 +3,7 @@
 #include "base/str.h"
 #include "cli/command.h"
 #include "cli/options.h"
+#include "cli/report_set.h"
 #include "cli/setup.h"
 #include "report/report.h"
 #include "store/store.h"
@@ -88,13 +89,12 @@ static int report_ratio(const struct options *o, enum expr_ratio *ratio_out, str
 	return error_set(err, RC_INVALID, "--ratio: '%s' is not sums or mean", o->ratio);
 }
 
-/* All names of one kind of selection, with commas; NULL when there are none. */
-static const char *report_names(const struct options *o, char kind, struct str *list)
+/* All names of one kind of selection, with commas. */
+static void report_names(const struct options *o, char kind, struct str *list)
 {
 	for (size_t i = 0; i < o->selection.n; i++)
 		if (o->selection.items[i].kind == kind)
 			str_addf(list, "%s%s", list->size ? "," : "", o->selection.items[i].text);
-	return list->size ? str_text(list) : NULL;
 }
 
 static int report_run(const struct options *o, struct error *err)
@@ -107,8 +107,8 @@ static int report_run(const struct options *o, struct error *err)
 	struct store *store = NULL;
 	int rc;
 
-	ro.metrics = report_names(o, 'm', &metrics);
-	ro.counters = report_names(o, 'e', &counters);
+	report_names(o, 'm', &metrics);
+	report_names(o, 'e', &counters);
 	rc = report_by(o, &ro.by, err);
 	if (!rc)
 		rc = report_kernel_names(o, &ro.names, err);
@@ -118,10 +118,16 @@ static int report_run(const struct options *o, struct error *err)
 		rc = report_ratio(o, &ro.ratio, err);
 	if (!rc)
 		rc = report_find(o, &dir, err);
-	if (!rc && (str_is_failed(&dir) || str_is_failed(&metrics) || str_is_failed(&counters)))
+	if (!rc && str_is_failed(&dir))
 		rc = error_set(err, RC_NO_MEMORY, "out of memory");
 	if (!rc)
 		rc = store_open(&store, str_text(&dir), err);
+	if (!rc)
+		rc = report_set_names(o, store_plan(store), &metrics, &counters, err);
+	if (!rc && (str_is_failed(&metrics) || str_is_failed(&counters)))
+		rc = error_set(err, RC_NO_MEMORY, "out of memory");
+	ro.metrics = metrics.size ? str_text(&metrics) : NULL;
+	ro.counters = counters.size ? str_text(&counters) : NULL;
 	if (!rc)
 		rc = report_write(store, &ro, stdout, err);
 	if (!rc && fflush(stdout))

@@ -161,6 +161,27 @@ int setup_catalog(struct setup *s, const struct options *o, char *program, struc
 	return rc;
 }
 
+int setup_sets(struct setup *s, const struct options *o, const struct plan *plan, struct error *err)
+{
+	bool nvidia = plan->n_counters && !strcmp(plan->counters[0].source, "cuda");
+	const char *data = setup_data_dir();
+	int rc;
+
+	s->catalog.chip = plan->chip;
+	s->catalog.title = plan->chip;
+	if (nvidia) { /* CUPTI is needed to plan, not to name sets */
+		s->catalog.resolve = resolve_for_cupti;
+		rc = catalog_load_metrics_for(&s->catalog, data, "nvidia", err);
+	} else if (!strcmp(plan->chip, SETUP_THIS_MACHINE)) {
+		rc = setup_machine(s, data, NULL, err);
+	} else {
+		rc = catalog_load_chip(&s->catalog, data, plan->chip, err);
+	}
+	for (size_t i = 0; !rc && i < o->metrics_files.n; i++)
+		rc = catalog_load_file(&s->catalog, o->metrics_files.items[i], err);
+	return rc;
+}
+
 /* Counters given by name are looked up where they may not be listed. */
 static int add_named_counters(struct catalog *c, const char *list, struct error *err)
 {

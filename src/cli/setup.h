@@ -30,6 +30,9 @@ const char *setup_data_dir(void);
 const char *setup_library(void);
 /* Loads the catalogue. `program` (a path, may be NULL) must outlive s. */
 int setup_catalog(struct setup *s, const struct options *o, char *program, struct error *err);
+/* Loads what tells which sets there are for the chip of a plan, wherever it was made. */
+int setup_sets(struct setup *s, const struct options *o, const struct plan *plan,
+	       struct error *err);
 /* Resolves the selection; setup_plan does so too, and plans it. */
 int setup_select(struct setup *s, const struct options *o, struct error *err);
 int setup_plan(struct setup *s, const struct options *o, struct error *err);

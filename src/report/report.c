@@ -3,6 +3,7 @@
 #include "report/report.h"
 
 #include "base/pattern.h"
+#include "model/selection.h"
 #include "report/parts.h"
 
 #include <stdlib.h>
@@ -92,18 +93,20 @@ static int filter_names(bool *marks, size_t n, const char *(*name)(const struct 
 			const struct plan *plan, const char *what, const char *list,
 			struct error *err)
 {
-	while (*list) {
-		size_t length = strcspn(list, ","), i = 0;
+	const char *one;
+	size_t length;
+
+	while (selection_next_name(&list, &one, &length)) {
+		size_t i = 0;
 
 		while (length && i < n &&
-		       (strlen(name(plan, i)) != length || strncmp(name(plan, i), list, length)))
+		       (strlen(name(plan, i)) != length || strncmp(name(plan, i), one, length)))
 			i++;
 		if (length && i == n)
 			return error_set(err, RC_INVALID, "no %s '%.*s' in this run", what,
-					 (int)length, list);
+					 (int)length, one);
 		if (length)
 			marks[i] = true;
-		list += length + (list[length] == ',');
 	}
 	return 0;
 }
