@@ -6,7 +6,9 @@ all: build/build.ninja
 build/build.ninja:
 	scripts/install-packages
 	meson setup build $(MESON_OPTIONS)
-demo: all
+demo:
+	scripts/install-packages demo
+	$(MAKE) --no-print-directory all
 	scripts/demo
 test:
 	scripts/install-packages test
