@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* retally doctor: what this machine can count, what stands in the way, and who can change it. */
 #include "base/elf_probe.h"
+#include "base/str.h"
 #include "cli/command.h"
 #include "cli/doctor_opencl.h"
 #include "cli/options.h"
@@ -9,11 +10,27 @@
 #include "source/perf/perf_host.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 static void doctor_line(bool works, const char *what, const char *explain)
 {
 	printf("%s  %-22s %s\n", works ? "ok  " : "no  ", what, explain);
+}
+
+/* What is loaded into programs, and who said where it is. */
+static void doctor_library(void)
+{
+	const char *path = setup_library(), *set = getenv("RETALLY_LIBRARY");
+	char *real = realpath(path, NULL);
+	struct str text = STR_INIT;
+
+	str_addf(&text, "%s%s%s", real ? real : path, set && *set ? " (RETALLY_LIBRARY)" : "",
+		 !access(path, R_OK) ? ": replay in place, passes inside the program"
+				     : ": cannot be read; no replay in place, no LD_PRELOAD");
+	doctor_line(!access(path, R_OK), "libretally.so", str_text(&text));
+	str_release(&text);
+	free(real);
 }
 
 static int doctor_machine(struct error *err)
@@ -34,7 +51,7 @@ static int doctor_machine(struct error *err)
 		doctor_line(false, "CUPTI (planning)", why.message);
 	else
 		doctor_line(true, "CUPTI (planning)", api.path);
-	doctor_line(!access(setup_library(), R_OK), "replay in place with", setup_library());
+	doctor_library();
 	doctor_line(true, "simulated device",
 		    "--source sim, for programs linked with libretallysim");
 	doctor_opencl(doctor_line);

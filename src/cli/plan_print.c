@@ -4,6 +4,7 @@
 
 #include "base/map.h"
 #include "base/vec.h"
+#include "model/dropped.h"
 
 #include <string.h>
 
@@ -106,9 +107,13 @@ void plan_print(FILE *out, const struct plan *plan)
 		word_end(&w);
 	}
 	print_split(out, plan);
-	for (uint32_t i = 0; i < plan->n_dropped; i++)
-		fprintf(out, "%s  %s: %s\n", i ? "" : "\nnot collected:\n", plan->dropped[i].name,
-			plan->dropped[i].reason);
+	for (uint32_t i = 0; i < plan->n_dropped; i++) {
+		struct str line = STR_INIT;
+
+		if (dropped_line(plan, i, UINT32_MAX, &line))
+			fprintf(out, "%s  %s\n", i ? "" : "\nnot collected:\n", str_text(&line));
+		str_release(&line);
+	}
 }
 
 /* Names of one kind of thing in two plans, compared in the order of a, then of b. */

@@ -2,6 +2,7 @@
 /* The text around the values: what was run, planned and collected; passes; findings; what is
  * missing. */
 #include "base/vec.h"
+#include "model/dropped.h"
 #include "report/parts.h"
 #include "report/ranks.h"
 
@@ -371,8 +372,11 @@ void text_missing(const struct store *s, struct str *out)
 	for (uint32_t i = 0; i < plan->n_dropped; i++) {
 		struct str line = STR_INIT;
 
-		str_addf(&line, "not in the plan: %s: %s", plan->dropped[i].name,
-			 plan->dropped[i].reason);
+		str_add(&line, "not in the plan: ");
+		if (!dropped_line(plan, i, UINT32_MAX, &line)) {
+			str_release(&line);
+			continue;
+		}
 		str_add(out, "  - ");
 		text_wrapped(out, str_text(&line), 4);
 		str_add(out, "\n");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The few lines that end a run: what was collected, what was not and why, what it cost, what next.
  */
+#include "model/dropped.h"
 #include "store/internal.h"
 
 #include <stdio.h>
@@ -64,7 +65,7 @@ static void add_missing(const struct store *s, struct str *out)
 		struct str names;
 		uint32_t n;
 	} line[REASONS_SHOWN] = {0};
-	uint32_t n_lines = 0, more = 0;
+	uint32_t n_lines = 0, more = 0, reasons;
 	uint32_t most = store_is_in_place(s) ? REASONS_SHOWN_IN_PLACE : REASONS_SHOWN;
 	uint32_t most_dropped = store_is_in_place(s) ? 1 : 2;
 
@@ -105,12 +106,19 @@ static void add_missing(const struct store *s, struct str *out)
 	}
 	if (more)
 		str_addf(out, "  not collected: %u more counters, see the report\n", more);
-	for (uint32_t i = 0; i < s->plan.n_dropped && i < most_dropped; i++)
-		str_addf(out, "  not planned: %s: %s\n", s->plan.dropped[i].name,
-			 s->plan.dropped[i].reason);
-	if (s->plan.n_dropped > most_dropped)
-		str_addf(out, "  not planned: %u more, see the report\n",
-			 s->plan.n_dropped - most_dropped);
+	reasons = dropped_reasons(&s->plan);
+	for (uint32_t i = 0, shown = 0; i < s->plan.n_dropped && shown < most_dropped; i++) {
+		struct str text = STR_INIT;
+
+		if (dropped_line(&s->plan, i, 3, &text)) {
+			str_addf(out, "  not planned: %s\n", str_text(&text));
+			shown++;
+		}
+		str_release(&text);
+	}
+	if (reasons > most_dropped)
+		str_addf(out, "  not planned: more, for %u other reason%s, see the report\n",
+			 reasons - most_dropped, reasons - most_dropped == 1 ? "" : "s");
 }
 
 static void add_seconds(struct str *out, uint64_t ns)

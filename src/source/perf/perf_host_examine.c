@@ -146,7 +146,38 @@ static void examine_hardware(struct findings *f, const struct perf_rights *r)
 		add(f, "hardware counters", true, "%u general counters at once", slots);
 }
 
-static void examine_breakpoints(struct findings *f)
+/* What counts `bp:`: the registers, or for root uprobes where those never fire. */
+static void examine_functions(struct findings *f, int rc, uint32_t n, const struct perf_rights *r)
+{
+	static const char what[] = "bp: counts by";
+	int dir;
+
+	if (!rc || (rc == RC_NO_SLOT && n)) {
+		add(f, what, true, "hardware breakpoints, %u at once", n);
+		return;
+	}
+	if (rc != RC_UNSUPPORTED) {
+		add(f, what, false, "nothing: no hardware breakpoint is to be had");
+		return;
+	}
+	if (!r->privileged) {
+		add(f, what, false,
+		    "nothing: hardware breakpoints never fire here; root could, by "
+		    "uprobes");
+		return;
+	}
+	if (perf_tracefs_open(&dir, NULL)) {
+		add(f, what, false,
+		    "nothing: hardware breakpoints never fire here, and uprobes cannot be placed");
+		return;
+	}
+	close(dir);
+	add(f, what, true,
+	    "uprobes, for hardware breakpoints never fire here and you are root; four functions a "
+	    "pass, at about 1 to 50 us a call");
+}
+
+static void examine_breakpoints(struct findings *f, const struct perf_rights *r)
 {
 	struct error why = {0};
 	uint32_t n = 0;
@@ -155,10 +186,10 @@ static void examine_breakpoints(struct findings *f)
 	if (rc == RC_NO_SLOT && n)
 		add(f, "breakpoints", true, "bp: and mem: count exactly, %u at once", n);
 	else if (rc)
-		add(f, "breakpoints", false,
-		    "%s; root can count functions with uprobe:", why.message);
+		add(f, "breakpoints", false, "%s", why.message);
 	else
 		add(f, "breakpoints", true, "bp: and mem: count exactly, at least %u at once", n);
+	examine_functions(f, rc, n, r);
 }
 
 static void examine_tracefs(struct findings *f, const struct perf_rights *r)
@@ -210,7 +241,7 @@ int perf_host_examine(struct arena *arena, struct perf_finding **findings_out, s
 	perf_rights_read(&rights);
 	examine_kernel(&f, &rights);
 	examine_hardware(&f, &rights);
-	examine_breakpoints(&f);
+	examine_breakpoints(&f, &rights);
 	examine_tracefs(&f, &rights);
 	examine_ptrace(&f);
 	if (f.failed)

@@ -32,6 +32,12 @@ for p in a, b:
 print("same" if json.dumps(a) == json.dumps(b) else "other")')" same "shuffled wish $seed, other locale: the same plan"
 done
 
+exits 0 'doctor' "$retally" doctor
+like "$(cat out)" "^ok  *libretally.so  *$(realpath "$libretally") \(RETALLY_LIBRARY\)" 'it says where libretally.so is, and who said so'
+like "$(cat out)" '^(ok|no)  *bp: counts by  *(hardware breakpoints|uprobes|nothing)' 'it says what counts bp:'
+RETALLY_LIBRARY=/nowhere/l.so "$retally" doctor >out 2>err
+like "$(cat out)" '^no  *libretally.so  */nowhere/l.so .*cannot be read' 'a library that is not there'
+
 exits 2 'an unknown chip' "$retally" plan --chip gfx90b --set full
 like "$(cat err)" 'gfx90b.*did you mean .gfx90' 'is answered with the nearest'
 exits 2 'an unknown set' "$retally" plan --chip gfx90a --set ful
