@@ -45,6 +45,11 @@ struct runtime_opencl_options {
  * point to, must outlive the process or runtime_opencl_detach. Fails when out of memory. */
 int runtime_opencl_attach(struct replay *engine, const struct runtime_opencl_options *options,
 			  struct error *err);
+/* For who wants to attach no earlier than when the program uses OpenCL: start is called by
+ * clInitLayer when nothing is attached, in the program's thread, and may call
+ * runtime_opencl_attach.
+ */
+void runtime_opencl_on_start(void (*start)(void));
 /* The layer's callbacks. */
 const struct runtime *runtime_opencl_callbacks(void);
 /* Ends the windows ("exit") as long as the vendor's library still works; the layer does this by

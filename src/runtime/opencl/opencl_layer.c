@@ -58,6 +58,13 @@ static void forked(void)
 	atomic_store(&layer.attached, false);
 }
 
+static void (*on_start)(void);
+
+void runtime_opencl_on_start(void (*start)(void))
+{
+	on_start = start;
+}
+
 int runtime_opencl_attach(struct replay *engine, const struct runtime_opencl_options *options,
 			  struct error *err)
 {
@@ -134,6 +141,8 @@ EXPORT int32_t clInitLayer(uint32_t n, const struct opencl_dispatch *target, uin
 		return OPENCL_INVALID_VALUE;
 	*n_out = OPENCL_N_ENTRIES;
 	*ours_out = &none;
+	if (!layer_is_on() && on_start)
+		on_start();
 	if (!layer_is_on())
 		return OPENCL_SUCCESS;
 	memcpy(&layer.next, target, (n < OPENCL_N_ENTRIES ? n : OPENCL_N_ENTRIES) * sizeof(void *));

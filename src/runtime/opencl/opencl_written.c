@@ -40,8 +40,10 @@ struct scan { /* struct pm_scan_arg */
 	uint64_t category_inverted, category_mask, category_anyof_mask, return_mask;
 };
 _Static_assert(sizeof(struct scan) == 96, "Linux 6.7");
-#define SCAN         _IOWR('f', 16, struct scan)
-#define SCAN_WRITTEN (UINT64_C(1) << 1)
+#define SCAN               _IOWR('f', 16, struct scan)
+#define SCAN_WRITTEN       (UINT64_C(1) << 1)
+#define SCAN_WP_MATCHING   UINT64_C(1)
+#define SCAN_CHECK_WPASYNC UINT64_C(2)
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int faults = -1, pagemap = -1;
@@ -93,13 +95,19 @@ int written_arm(void *begin, size_t bytes, struct error *err)
 	uintptr_t to = ((uintptr_t)begin + bytes + PAGE - 1) / PAGE * PAGE;
 	struct uffdio_register range = {.range = {from, to - from},
 					.mode = UFFDIO_REGISTER_MODE_WP};
-	struct uffdio_writeprotect protect = {.range = {from, to - from},
-					      .mode = UFFDIO_WRITEPROTECT_MODE_WP};
+	/* Protects what was written since the last time, or ever: of a memory that was armed
+	 * before, the few pages that are not protected still. */
+	struct scan s = {.size = sizeof(s),
+			 .flags = SCAN_WP_MATCHING | SCAN_CHECK_WPASYNC,
+			 .start = from,
+			 .end = to,
+			 .category_mask = SCAN_WRITTEN,
+			 .return_mask = SCAN_WRITTEN};
 
 	if (!written_is_supported())
 		return error_set(err, RC_UNSUPPORTED,
 				 "asynchronous write protection needs Linux 6.7");
-	if (ioctl(faults, UFFDIO_REGISTER, &range) || ioctl(faults, UFFDIO_WRITEPROTECT, &protect))
+	if (ioctl(faults, UFFDIO_REGISTER, &range) || ioctl(pagemap, SCAN, &s) < 0)
 		return error_set_errno(err, RC_UNSUPPORTED, errno, "pages cannot be protected");
 	return 0;
 }

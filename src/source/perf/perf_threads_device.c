@@ -70,6 +70,7 @@ struct threads_device {
 	struct reading *sums; /* of all units, units_room * most */
 	uint8_t *statuses;
 	bool counting;
+	int32_t tids[THREADS_MAX];
 };
 
 /* ---- preparing a pass ---- */
@@ -236,7 +237,7 @@ static int open_thread(struct threads_device *d, struct pass *p, int32_t tid, st
 
 static int follow_threads(struct threads_device *d, struct pass *p, struct error *err)
 {
-	static __thread int32_t tids[THREADS_MAX];
+	int32_t *tids = d->tids;
 	uint32_t n = d->runtime->list(d->runtime->data, tids, THREADS_MAX), kept = 0;
 	int rc = 0;
 

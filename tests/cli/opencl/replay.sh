@@ -1,0 +1,56 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# The OpenCL layer with the replay engine and perf's counters on PoCL's threads (tests/programs/
+# opencl_test_replay.c), on the program of all traps: same output with 1, 3 and 13 passes by kernel and by window,
+# every pass of every replayed dispatch counted; and broken without restoring.
+# shellcheck source=tests/cli/lib.sh
+. "$RETALLY_SOURCE/tests/cli/lib.sh"
+traps=$programs/opencl_traps
+layer=$programs/libopencl_replay.so
+if [ ! -x "$traps" ] || [ ! -e "$layer" ]; then skip_all 'built without OpenCL'; fi
+export POCL_CACHE_DIR=$sandbox/pocl
+mkdir pocl
+timeout 120 "$traps" >plain
+case $? in
+0) ;;
+77) skip_all "$(tail -1 plain)" ;;
+*) ok 1 'the program alone'; done_testing ;;
+esac
+field() { # NAME: of the line with the sums
+	awk -v name="$1" '/^replayed/ { for (i = 1; i < NF; i++) if ($i == name) print $(i + 1) }' log
+}
+try() { # NAME VARIABLE=VALUE...
+	local name=$1
+	shift
+	rm -f log
+	exits 0 "$name: ends well" env OPENCL_LAYERS="$layer" OCLR_LOG="$PWD/log" "$@" timeout 300 "$traps"
+	if cmp -s plain out; then ok 0 "$name: same output"; else
+		ok 1 "$name: same output"
+		diff plain out | sed 's/^/# /' | head -20
+	fi
+}
+for mode in kernel window; do
+	for passes in 1 3 13; do
+		try "$passes passes by $mode" OCLR_PASSES=$passes OCLR_MODE=$mode
+		is "$(awk '/^declined/ { x += $2 } /^replayed/ { x += $2 } END { print x }' log)" 635 \
+			"$passes passes by $mode: every dispatch was replayed or declined with a reason"
+		is "$(($(field counted) - $(field replayed) * passes < 10))" 1 \
+			"$passes passes by $mode: each replayed dispatch was counted in every pass"
+		is "$(field not-collected)" 0 "$passes passes by $mode: every sample has a value"
+	done
+	ok $(($(field replayed) < 600)) "by $mode: nearly all were replayed ($(field replayed) of 635)"
+done
+ok $(($(field windows) > 300)) "windows hold several dispatches ($(field windows) for $(field replayed))"
+try 'every window checked in full' OCLR_PASSES=2 OCLR_MODE=window OCLR_VERIFY=always
+try 'never checked' OCLR_PASSES=2 OCLR_MODE=window OCLR_VERIFY=never
+try 'without remembering writes' OCLR_PASSES=2 OCLR_MODE=kernel OCLR_TRACK=0
+try 'memory by commands' OCLR_PASSES=2 OCLR_MODE=window OCLR_COMMANDS=1
+try 'the engine chooses' OCLR_PASSES=3 OCLR_MODE=auto
+try 'nothing replayed, one pass each' OCLR_PASSES=3 OCLR_MODE=none
+is "$(field replayed)" 0 'none: nothing was replayed'
+ok $(($(field counted) < 600)) "none: counted as they ran ($(field counted))"
+
+env OPENCL_LAYERS="$layer" OCLR_PASSES=2 OCLR_RESTORE=0 OCLR_MODE=kernel timeout 300 "$traps" >out
+diff plain out | sed -n 's/^> \([^ ]*\) .*/\1/p' | sort -u >broken
+ok $(($(wc -l <broken) < 20)) "the control without restoring breaks $(wc -l <broken) cases"
+done_testing
