@@ -76,6 +76,30 @@ static bool may_print(const char *source)
 	return false;
 }
 
+/* PoCL puts variables of its own printf into every program, whether it prints or not; what only
+ * programs that print have is the function's own name, and others around it. */
+static bool is_always_there(const unsigned char *at, size_t before, size_t after)
+{
+	if (before >= 1 && after >= 7 && at[-1] == '_' && !memcmp(at + 6, "_buffer", 7))
+		return true;
+	return before >= 7 && after >= 11 && !memcmp(at - 7, "__pocl_", 7) &&
+	       !memcmp(at + 6, "_float_libc", 11);
+}
+
+static bool names_printf(const unsigned char *bytes, size_t n)
+{
+	const unsigned char *at = bytes;
+
+	while ((at = memmem(at, n - (size_t)(at - bytes), "printf", 6))) {
+		size_t before = (size_t)(at - bytes);
+
+		if (!is_always_there(at, before, n - before - 6))
+			return true;
+		at += 6;
+	}
+	return false;
+}
+
 /* Whether the built program has the name in it, for any of its devices; true when it cannot be
  * told. */
 static bool binary_prints(struct vendor_program *p)
@@ -101,7 +125,7 @@ static bool binary_prints(struct vendor_program *p)
 					NULL))
 		prints = true;
 	else
-		prints = memmem(bytes, total, "printf", 6) != NULL;
+		prints = names_printf(bytes, total);
 	pool_put(bytes);
 	return prints;
 }
