@@ -33,7 +33,7 @@ struct replay_device {
 	struct replay_memory *memories;
 	void *ops[4096];
 	unsigned n_ops, n_dispatches;
-	bool open, taken, nested;
+	bool open, taken, nested, dropped;
 };
 struct reason {
 	char text[160];
@@ -152,6 +152,9 @@ static void finish_window(struct replay_device *d, const char *why)
 		return;
 	count(engine.ends, why);
 	rc = d->runtime->drain(d->runtime_device, 10000000000ull, &err);
+	if (!rc && d->dropped)
+		rc = error_set(&err, RC_BUSY, "a command that was not recorded touched its memory");
+	d->dropped = false;
 	for (struct replay_memory *m = d->memories; m && !rc; m = m->next) {
 		uint64_t hash;
 
@@ -210,6 +213,9 @@ enum replay_verdict replay_before(struct replay_device *d, const struct runtime_
 
 	if (op->flags & RUNTIME_OP_NO_WAIT_BEFORE) {
 		d->nested = pthread_mutex_trylock(&d->lock) != 0;
+		for (uint32_t i = 0; i < op->n_reach && !d->nested; i++)
+			if (op->reach[i].memory->start)
+				d->dropped = true;
 		if (op->kind == RUNTIME_DISPATCH) {
 			__atomic_add_fetch(&engine.dispatches, 1, __ATOMIC_RELAXED);
 			count(engine.declined, why ? why : "may not wait");

@@ -89,6 +89,7 @@ enum opencl_status {
 #define OPENCL_KERNEL_CONTEXT                 0x1193u
 #define OPENCL_KERNEL_PROGRAM                 0x1194u
 #define OPENCL_KERNEL_LOCAL_MEM_SIZE          0x11B2u
+#define OPENCL_EVENT_COMMAND_QUEUE            0x11D0u
 #define OPENCL_EVENT_COMMAND_TYPE             0x11D1u
 #define OPENCL_EVENT_CONTEXT                  0x11D4u
 #define OPENCL_COMMAND_USER                   0x1204u

@@ -76,10 +76,17 @@ void command_begin(struct command *c, struct runtime_op *op, const struct reach 
 	for (uint32_t i = 0; i < q->context->n_devices && q->context->n_devices > 1; i++)
 		if (q->context->devices[i] != d)
 			rules_apply("another device of the context", q->context->devices[i]);
-	if (!held && !order_is_clear(q, c->n_wait, c->wait, r->memories, r->n_memories))
-		rules_apply(d->n_epoch < OPENCL_EPOCH ? "commands without an order"
-						      : "many commands",
-			    d);
+	if (!held && !order_is_clear(q, c->n_wait, c->wait, r->memories, r->n_memories)) {
+		if (d->n_epoch >= OPENCL_EPOCH) {
+			rules_apply("many commands", d);
+		} else {
+			/* The other command may be waiting for this one: nothing may be waited
+			 * for here, and the two are not replayed one after the other. */
+			op->flags |= RUNTIME_OP_NEVER_REPLAY | RUNTIME_OP_NO_WAIT_BEFORE;
+			if (!op->why)
+				op->why = "not in order with another command on its memory";
+		}
+	}
 	command_now = c;
 	c->taken = replay_before(d->replay, op) == REPLAY_RECORDED;
 	command_now = NULL;
@@ -119,7 +126,7 @@ void command_end(struct command *c, struct runtime_op *op, const struct reach *r
 		layer.next.clReleaseEvent(c->saves[i]);
 	pool_put((void *)c->saves);
 	pool_put((void *)c->merged);
-	if (launched)
+	if (launched && !c->blocking)
 		order_note(c->queue, c->n_wait, c->wait, r->memories, r->n_memories,
 			   event ? *event : NULL);
 }

@@ -285,7 +285,11 @@ static int32_t set_event_callback(struct vendor_event *e, int32_t when, opencl_e
 				  void *data)
 {
 	struct wrapped *w = notify && layer_is_on() ? pool_get(sizeof(*w)) : NULL;
+	struct runtime_op op = {.kind = RUNTIME_TRANSFER, .flags = RUNTIME_OP_REACH_EXACT};
 	uint32_t type = OPENCL_COMMAND_USER;
+	struct vendor_queue *handle = NULL;
+	struct device *d;
+	struct queue *q;
 	int32_t status;
 
 	if (!w)
@@ -293,9 +297,24 @@ static int32_t set_event_callback(struct vendor_event *e, int32_t when, opencl_e
 	/* A user event may never be set: nobody waits for its callbacks. */
 	layer.next.clGetEventInfo(e, OPENCL_EVENT_COMMAND_TYPE, sizeof(type), &type, NULL);
 	*w = (struct wrapped){notify, data, type != OPENCL_COMMAND_USER};
+	/* Not while passes run: their drains would wait for it, and it for the engine. */
+	layer.next.clGetEventInfo(e, OPENCL_EVENT_COMMAND_QUEUE, sizeof(handle), (void *)&handle,
+				  NULL);
+	q = handle ? track_find(handle, OBJECT_QUEUE) : NULL;
+	d = q && !in_callback ? q->device : NULL;
+	if (d) {
+		op.queue = q->number;
+		op.queue_native = handle;
+		if (atomic_load(&layer.user_events))
+			op.flags |= RUNTIME_OP_NO_WAIT_BEFORE;
+		replay_before(d->replay, &op);
+	}
+	/* Only now: what came before drains the device, perhaps, and must not wait for it. */
 	if (w->counted)
 		atomic_fetch_add(&layer.callbacks_due, 1);
 	status = layer.next.clSetEventCallback(e, when, called_back, w);
+	if (d)
+		replay_after(d->replay, &op, !status);
 	if (status) {
 		if (w->counted)
 			atomic_fetch_sub(&layer.callbacks_due, 1);

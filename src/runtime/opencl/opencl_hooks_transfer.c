@@ -131,6 +131,7 @@ static int32_t write_buffer(struct vendor_queue *queue, struct vendor_mem *m, ui
 	}
 	transfer_keep(&t, from, size);
 	transfer_reach(&t, t.target, offset, size, true);
+	t.command.blocking = blocking != 0;
 	transfer_begin(&t);
 	return transfer_end(&t,
 			    layer.next.clEnqueueWriteBuffer(queue, m, blocking, offset, size, from,
@@ -184,6 +185,7 @@ static int32_t write_rect(struct vendor_queue *queue, struct vendor_mem *m, uint
 	}
 	keep_rectangle(&t, from, from_origin, region, from_row, from_slice);
 	transfer_reach(&t, t.target, 0, 0, true);
+	t.command.blocking = blocking != 0;
 	transfer_begin(&t);
 	return transfer_end(&t,
 			    layer.next.clEnqueueWriteBufferRect(
@@ -219,6 +221,7 @@ static int32_t write_image(struct vendor_queue *queue, struct vendor_mem *m, uin
 	}
 	keep_rectangle(&t, from, (const size_t[3]){0, 0, 0}, size, row, slice);
 	transfer_reach(&t, t.target, 0, 0, true);
+	t.command.blocking = blocking != 0;
 	transfer_begin(&t);
 	return transfer_end(&t,
 			    layer.next.clEnqueueWriteImage(queue, m, blocking, origin, region, row,

@@ -219,6 +219,7 @@ struct command {
 	struct queue *queue;
 	uint32_t n_wait;
 	struct vendor_event *const *wait;
+	bool blocking; /* over when the call returns: in order with all that comes */
 	bool taken;
 	uint32_t n_saves, room;
 	struct vendor_event **saves; /* an out-of-order queue: what it must wait for as well */

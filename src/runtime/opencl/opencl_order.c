@@ -3,8 +3,8 @@
  * Whether the commands of a window have an order. A window is replayed one operation after the
  * other, as they were enqueued. That is what the program did if any two operations that touch the
  * same memory are ordered by a queue, an event or a barrier. If two are not, they may even wait for
- * each other (a flag in memory), and one after the other they would never end: so the window ends
- * before the second one.
+ * each other (a flag in memory), and one after the other they would never end: so the
+ * second one is launched without waiting for anything, and neither is replayed.
  */
 #include "runtime/opencl/opencl_internal.h"
 

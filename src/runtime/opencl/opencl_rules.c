@@ -58,8 +58,7 @@ static const struct {
 	{"clEnqueueReleaseGLObjects", RULE_ENDS},
 	{"clEnqueueAcquireEGLObjectsKHR", RULE_ENDS},
 	{"clEnqueueReleaseEGLObjectsKHR", RULE_ENDS},
-	/* Commands whose order the layer does not know, or devices that share memory. */
-	{"commands without an order", RULE_ENDS},
+	/* Devices that share memory; more commands than are kept apart. */
 	{"another device of the context", RULE_ENDS},
 	{"many commands", RULE_ENDS},
 	{"an unknown object", RULE_ENDS},
