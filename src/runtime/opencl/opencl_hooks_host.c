@@ -290,7 +290,7 @@ static int32_t set_event_callback(struct vendor_event *e, int32_t when, opencl_e
 	struct vendor_queue *handle = NULL;
 	struct device *d;
 	struct queue *q;
-	int32_t status;
+	int32_t status, state = 0;
 
 	if (!w)
 		return layer.next.clSetEventCallback(e, when, notify, data);
@@ -301,7 +301,10 @@ static int32_t set_event_callback(struct vendor_event *e, int32_t when, opencl_e
 	layer.next.clGetEventInfo(e, OPENCL_EVENT_COMMAND_QUEUE, sizeof(handle), (void *)&handle,
 				  NULL);
 	q = handle ? track_find(handle, OBJECT_QUEUE) : NULL;
-	d = q && !in_callback ? q->device : NULL;
+	layer.next.clGetEventInfo(e, OPENCL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(state), &state,
+				  NULL);
+	/* Of what is over it is called at once, in this thread. */
+	d = q && !in_callback && state > 0 ? q->device : NULL;
 	if (d) {
 		op.queue = q->number;
 		op.queue_native = handle;
