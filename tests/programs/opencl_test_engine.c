@@ -173,8 +173,9 @@ static void finish_window(struct replay_device *d, const char *why)
 	if (!rc && engine.restore)
 		rc = put_back(d, false, &err);
 	if (rc) {
-		engine.failed++;
-		count(engine.declined, err.message);
+		engine.failed += rc != RC_BUSY;
+		for (unsigned i = 0; i < d->n_dispatches; i++)
+			count(engine.declined, err.message);
 	} else {
 		engine.replayed += d->n_dispatches;
 	}
