@@ -129,6 +129,7 @@ enum replay_verdict replay_before(struct replay_device *d, const struct runtime_
 		return REPLAY_LIVE;
 	}
 	d->before_is_taken = false;
+	d->operations++;
 	verdict = decide(d, op);
 	device_settle_phase(d);
 	return verdict;
@@ -168,6 +169,8 @@ void replay_after(struct replay_device *d, const struct runtime_op *op, bool lau
 		d->nested--;
 		return;
 	}
+	if (d->before_is_taken && d->window.checking)
+		verify_after(d, launched);
 	if (d->before_is_taken && !launched)
 		window_untake(d);
 	if (d->live.unit_open)

@@ -168,6 +168,7 @@ void replay_memory_remove(struct replay_device *d, struct replay_memory *m)
 	/* An intruder's window is dropped without another look at its memories; the record stays
 	 * until the end. */
 	if (!device_enter(d, true)) {
+		atomic_store(&m->gone, true);
 		device_intruder_leaves(d);
 		return;
 	}

@@ -20,9 +20,10 @@
 #define REPLAY_WINDOW     1024u
 #define REPLAY_DRAIN_NS   10000000000ull
 #define REPLAY_LIVE_ROOM  256u /* units of one live pass */
-#define REPLAY_ALWAYS     2u   /* first windows of a kernel that are checked in full ... */
-#define REPLAY_SAMPLE     64u  /* ... and then one window of so many */
-#define REPLAY_REASON_MAX 200u /* bytes of a reason that came from a callback */
+#define REPLAY_ALWAYS     2u   /* first instances of a kernel that are checked in full ... */
+#define REPLAY_SAMPLE     64u  /* ... and then those of one window of so many */
+#define REPLAY_CHECK_NS   1000000000ull /* a kernel is waited for so long before it is let go on */
+#define REPLAY_REASON_MAX 200u          /* bytes of a reason that came from a callback */
 #define REPLAY_TROUBLES   3u /* windows of a kernel that may fail before it is not tried any more */
 #define REPLAY_REASONS    256u /* different (kernel, reason) kept apart per device */
 
@@ -38,7 +39,9 @@ struct kernel {
 	const char *given_up; /* why it is not replayed any more; of a decline */
 	bool counted;         /* in sums.kernels */
 	bool wide;            /* wrote outside its reach: reaches every memory */
-	uint64_t windows;     /* that held it and were replayed; the first check its reach */
+	bool slow;            /* did not end soon enough for its check: alone until that is made */
+	uint64_t windows;     /* that held it and were replayed */
+	uint64_t checks;      /* instances whose reach was checked and found true */
 	uint64_t live_n;      /* dispatches counted live */
 	uint64_t mark;        /* generation of the window that holds it */
 };
@@ -47,12 +50,15 @@ struct kernel {
 struct replay_memory {
 	struct runtime_memory m;
 	struct replay_memory *prev, *next;
-	bool gone;     /* removed by a thread that could not have the lock */
+	_Atomic bool gone; /* removed by a thread that could not have the lock */
 	uint64_t mark; /* generation of the window that reaches it; the rest is of that window */
 	uint32_t segments; /* first of its segments + 1, 0: none */
 	bool whole;        /* one segment holds all of it */
 	bool only_writes;  /* every operation of the window that can write it never reads it */
-	uint64_t hash_mark, hash; /* reach check: generation for which hash was taken */
+	/* Reach check: `hash` is of the contents in this window (hash_mark) before the operation of
+	 * this number (hash_at). */
+	uint64_t hash_mark, hash_at, hash;
+	uint64_t reached; /* number of the last check whose operation reaches it */
 };
 
 /* A saved part of a memory. Chunks are counted from its offset, which is a multiple of the chunk.
@@ -93,14 +99,18 @@ struct unit_result {
 
 struct window {
 	bool open;
-	bool checking; /* hashes of the memories outside were taken */
+	struct kernel *checking; /* launched last; what it does not reach was hashed before */
+	bool check_later;        /* not right after its launch, but when the window ends */
+	uint64_t check_at;       /* number of its operation */
+	bool unchecked;          /* something does not end: nothing more is waited for in it */
 	bool varying;
 	bool no_restore;
-	bool alone; /* of a suspect, or of a kernel whose reach is checked: ends with the next one
-		     */
-	uint64_t generation;  /* of this window, unique on the device, from 1 */
-	uint64_t intrusions;  /* device->intrusions when it opened */
-	uint64_t store_bytes; /* of START and END */
+	bool learning;         /* holds a kernel that is checked because it is new */
+	bool alone;            /* of a kernel that is watched: ends with the next operation */
+	uint64_t generation;   /* of this window, unique on the device, from 1 */
+	uint64_t intrusions;   /* device->intrusions when it opened */
+	uint64_t store_bytes;  /* of START and END */
+	uint64_t kernel_bytes; /* sum of what each dispatch reaches */
 	VEC(struct window_op) ops;
 	VEC(struct segment) segments;
 	VEC(uint64_t) bits;
@@ -172,6 +182,8 @@ struct replay_device {
 	VEC(struct replay_memory *) spare;
 	uint64_t matched; /* dispatches that passed the filter of names */
 	uint64_t windows, generation;
+	uint64_t operations;  /* launched by the program with the lock held */
+	uint64_t checks;      /* of reaches begun */
 	uint32_t outstanding; /* undrainable ones launched since the device was last idle */
 	uint32_t once;        /* the same, of those that must run exactly once */
 	bool before_is_taken; /* replay_before recorded the operation */
@@ -249,11 +261,17 @@ bool snapshot_needs_restore(const struct replay_device *d);
 void snapshot_forget(struct replay_device *d, bool parked);
 
 /* ---- verify.c ---- */
-int verify_begin(struct replay_device *d, struct error *err);
-/* 1: something outside the reach was written. */
+bool verify_wants(const struct replay_device *d, const struct runtime_op *op,
+		  const struct kernel *k);
+/* Before the operation: the device is drained and ours. */
+int verify_begin(struct replay_device *d, const struct runtime_op *op, struct kernel *k,
+		 struct error *err);
+/* The same after it. 1: something outside its reach was written, and the kernel is wide now. */
 int verify_end(struct replay_device *d, struct error *err);
-/* The memory is (or may be) written by what is launched now. */
-void verify_spare(struct replay_device *d, struct replay_memory *m);
+/* The program's launch was made: checks what can be checked now. */
+void verify_after(struct replay_device *d, bool launched);
+/* Something else is launched before the check could be made. */
+void verify_forget(struct replay_device *d);
 
 /* ---- reach.c; k: NULL for transfers ---- */
 /* 0, or a code with the reason why what the operation can write cannot be saved. */
@@ -263,7 +281,9 @@ bool reach_is_saved(struct replay_device *d, const struct runtime_op *op, const 
 void reach_mark(struct replay_device *d, const struct runtime_op *op, const struct kernel *k);
 int reach_save(struct replay_device *d, const struct runtime_op *op, const struct kernel *k,
 	       struct error *err);
-/* Whether it can write what the window reaches. If not, the reach check looks away from it. */
+/* Marks what it reaches with the number of the check. */
+void reach_mark_check(struct replay_device *d, const struct runtime_op *op, const struct kernel *k);
+/* Whether it can write what the window reaches. */
 bool reach_touches_window(struct replay_device *d, const struct runtime_op *op,
 			  const struct kernel *k);
 

@@ -21,7 +21,7 @@ static int each_reach(struct replay_device *d, const struct runtime_op *op, cons
 	for (struct replay_memory *m = d->memories; m && !rc; m = m->next) {
 		struct runtime_reach all = {.memory = m, .size = m->m.size};
 
-		if (!m->gone)
+		if (!atomic_load_explicit(&m->gone, memory_order_relaxed))
 			rc = visit(d, &all, op, err);
 	}
 	return rc;
@@ -79,8 +79,8 @@ static int mark(struct replay_device *d, const struct runtime_reach *r, const st
 	bool only_writes = r->access == RUNTIME_ONLY_WRITES;
 
 	(void)err;
-	if (op->kind == RUNTIME_DISPATCH && !d->window.alone)
-		d->sums.kernel_bytes += m->m.size;
+	if (op->kind == RUNTIME_DISPATCH)
+		d->window.kernel_bytes += m->m.size;
 	if (m->mark == d->window.generation) {
 		m->only_writes &= only_writes;
 		return 0;
@@ -96,6 +96,20 @@ static int mark(struct replay_device *d, const struct runtime_reach *r, const st
 void reach_mark(struct replay_device *d, const struct runtime_op *op, const struct kernel *k)
 {
 	(void)each_reach(d, op, k, mark, NULL);
+}
+
+static int mark_check(struct replay_device *d, const struct runtime_reach *r,
+		      const struct runtime_op *op, struct error *err)
+{
+	(void)op;
+	(void)err;
+	r->memory->reached = d->checks;
+	return 0;
+}
+
+void reach_mark_check(struct replay_device *d, const struct runtime_op *op, const struct kernel *k)
+{
+	(void)each_reach(d, op, k, mark_check, NULL);
 }
 
 static int save(struct replay_device *d, const struct runtime_reach *r, const struct runtime_op *op,
@@ -122,23 +136,11 @@ static int touches(struct replay_device *d, const struct runtime_reach *r,
 	return !r->memory || (!only_read(r) && r->memory->mark == d->window.generation);
 }
 
-static int spare(struct replay_device *d, const struct runtime_reach *r,
-		 const struct runtime_op *op, struct error *err)
-{
-	(void)op;
-	(void)err;
-	verify_spare(d, r->memory);
-	return 0;
-}
-
 bool reach_touches_window(struct replay_device *d, const struct runtime_op *op,
 			  const struct kernel *k)
 {
 	/* Without a list anything may be reached. */
 	if (!op->n_reach && !(op->flags & RUNTIME_OP_REACH_EXACT))
 		return true;
-	if (each_reach(d, op, k, touches, NULL))
-		return true;
-	(void)each_reach(d, op, k, spare, NULL);
-	return false;
+	return each_reach(d, op, k, touches, NULL) != 0;
 }

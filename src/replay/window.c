@@ -19,49 +19,55 @@ static void poll(struct replay_device *d, const struct runtime_op *op)
 		(void)device_drain(d, 1, NULL);
 }
 
-static bool wants_check(const struct replay_device *d, const struct runtime_op *op,
-			const struct kernel *k)
-{
-	enum replay_verify verify = d->replay->options.verify;
-
-	if (verify == REPLAY_VERIFY_NEVER || !k || (op->flags & RUNTIME_OP_REACH_EXACT) || k->wide)
-		return false;
-	return verify == REPLAY_VERIFY_ALWAYS || k->windows < REPLAY_ALWAYS ||
-	       d->windows % REPLAY_SAMPLE == 0;
-}
-
 /* ---- opening and filling ---- */
 
-static int open_window(struct replay_device *d, const struct runtime_op *op, struct kernel *k,
-		       struct error *err)
+static bool is_watched(const struct replay_device *d, const struct runtime_op *op,
+		       const struct kernel *k)
+{
+	return k->suspect || (k->slow && verify_wants(d, op, k));
+}
+
+static void open_window(struct replay_device *d, const struct runtime_op *op,
+			const struct kernel *k)
 {
 	struct window *w = &d->window;
-	bool check = wants_check(d, op, k) && may_wait(d, op);
-	int rc;
 
-	device_not_busy(d);
-	rc = check ? device_drain(d, 0, err) : 0;
-
-	if (rc == RC_TIMEOUT) {
-		d->outstanding++; /* whatever it is: do not wait for it again and again */
-		return error_set(err, rc, "the device does not drain before it");
-	}
-	if (rc)
-		return rc;
 	w->open = true;
-	w->checking = w->varying = w->no_restore = false;
-	/* The first windows of a kernel hold nothing else: what it alone should not write is known
-	 * then, and no later operation hides it. */
-	w->alone = k->suspect || (check && k->windows < REPLAY_ALWAYS);
+	w->checking = NULL;
+	w->varying = w->no_restore = w->learning = w->unchecked = false;
+	w->alone = is_watched(d, op, k);
+	w->kernel_bytes = 0;
 	w->generation = ++d->generation;
 	w->intrusions = atomic_load(&d->intrusions);
 	w->account = (struct spool_window){.device = d->number, .begin_ns = replay_now()};
-	if (!check)
+}
+
+/* Begins the reach check of an operation, which needs an idle device. In an open window that wait
+ * is short, and in vain the operation is recorded without a check. */
+static int begin_check(struct replay_device *d, const struct runtime_op *op, struct kernel *k,
+		       bool opened, struct error *err)
+{
+	struct window *w = &d->window;
+	uint64_t bound = d->replay->options.drain_ns, begin;
+	int rc;
+
+	if (!verify_wants(d, op, k) || !may_wait(d, op))
 		return 0;
-	reach_mark(d, op, k);
+	device_not_busy(d);
+	begin = replay_now();
+	rc = device_drain(d, opened || bound < REPLAY_CHECK_NS ? bound : REPLAY_CHECK_NS, err);
+	w->account.check_ns += replay_now() - begin;
+	if (rc == RC_TIMEOUT && !opened) {
+		w->unchecked = true;
+		return 0;
+	}
+	if (rc)
+		return rc;
 	if (!device_busy(d))
 		return error_set(err, RC_BUSY, "another thread launched without waiting");
-	return verify_begin(d, err);
+	/* Where the window ends before the next operation anyway, the program need not wait now. */
+	w->check_later = w->alone || d->mode == REPLAY_MODE_KERNEL;
+	return verify_begin(d, op, k, err);
 }
 
 static void close_empty(struct replay_device *d)
@@ -85,10 +91,8 @@ static const char *must_end_before(const struct replay_device *d, const struct r
 		return d->mode == REPLAY_MODE_KERNEL || w->alone ? "next operation" : NULL;
 	if (w->account.dispatches >= most)
 		return most == 1 ? "next operation" : "full";
-	if (w->alone || k->suspect)
+	if (w->alone || is_watched(d, op, k))
 		return "a kernel that is watched";
-	if (k->windows < REPLAY_ALWAYS && wants_check(d, op, k))
-		return "a kernel whose reach is checked";
 	return NULL;
 }
 
@@ -151,15 +155,23 @@ static int take(struct replay_device *d, const struct runtime_op *op, struct ker
 		uint64_t ordinal, struct error *err)
 {
 	bool opened = !d->window.open;
-	int rc = opened ? open_window(d, op, k, err) : 0;
+	int rc;
 
+	if (opened)
+		open_window(d, op, k);
+	rc = begin_check(d, op, k, opened, err);
 	rc = rc ? rc : save(d, op, k, err);
 	rc = rc ? rc : push(d, op, k, ordinal, err);
-	if (rc == RC_TIMEOUT && !opened) {
-		learn_stuck(d);
-		window_drop(d, "does not drain", true);
+	if (rc)
+		d->window.checking = NULL;
+	if (rc == RC_TIMEOUT) {
+		/* Whatever it is: it is not waited for again and again. */
+		if (!opened) {
+			learn_stuck(d);
+			window_drop(d, "does not drain", true);
+		}
 		d->outstanding++;
-		return error_set(err, rc, "the device does not drain before it");
+		rc = error_set(err, rc, "the device does not drain before it");
 	}
 	if (rc && !d->window.ops.n && d->window.open)
 		close_empty(d);
@@ -195,6 +207,7 @@ int window_take(struct replay_device *d, const struct runtime_op *op, struct ker
 	why = w->open ? must_end_before(d, op, k) : NULL;
 	if (why && may_wait(d, op))
 		window_end(d, why);
+	verify_forget(d);
 	rc = may_open(d, k, err);
 	rc = rc ? rc : take(d, op, k, ordinal, err);
 	if ((rc == RC_NO_SPACE || rc == RC_NO_MEMORY) && w->open && w->ops.n && may_wait(d, op)) {
@@ -208,8 +221,12 @@ int window_take(struct replay_device *d, const struct runtime_op *op, struct ker
 void window_stand_aside(struct replay_device *d, const struct runtime_op *op,
 			const struct kernel *k)
 {
-	if (!d->window.open || !reach_touches_window(d, op, k))
+	if (!d->window.open)
 		return;
+	if (!reach_touches_window(d, op, k)) {
+		verify_forget(d);
+		return;
+	}
 	if (may_wait(d, op))
 		window_end(d, "an operation outside the window");
 	else
@@ -263,6 +280,7 @@ void window_drop(struct replay_device *d, const char *why, bool parked)
 	if (!w->open)
 		return;
 	w->account.passes = 0;
+	w->checking = NULL;
 	w->account.end_ns = replay_now();
 	if (why && w->account.dispatches) {
 		vec_for_each (&w->ops, op) {
@@ -318,14 +336,6 @@ static void fail(struct replay_device *d, const char *why)
 	window_drop(d, reason, d->lost);
 }
 
-static void widen(struct replay_device *d)
-{
-	vec_for_each (&d->window.ops, op)
-		if (op->kernel) {
-			op->kernel->wide = true;
-		}
-}
-
 static void note_live_times(struct replay_device *d)
 {
 	if (!d->runtime->times)
@@ -350,13 +360,13 @@ static void succeed(struct replay_device *d, const char *why)
 		k->mark = 0;
 		k->suspect = false;
 		k->troubles = 0;
-		d->sums.kernels += !w->alone && !k->counted;
-		k->counted |= !w->alone;
-		k->windows++;
+		d->sums.kernels += !k->counted;
+		k->counted = true;
+		w->learning |= k->windows++ < REPLAY_ALWAYS;
 	}
 	record_window(d, true, why);
 	/* What is watched costs more than it will. */
-	if (w->alone) {
+	if (w->alone || w->learning) {
 		finish(d, false);
 		return;
 	}
@@ -368,6 +378,7 @@ static void succeed(struct replay_device *d, const char *why)
 	d->sums.program_ns += w->account.program_ns;
 	d->sums.memory_ns += w->account.save_ns + w->account.restore_ns + w->account.check_ns;
 	d->sums.window_bytes += w->account.reach_bytes;
+	d->sums.kernel_bytes += w->kernel_bytes;
 	finish(d, false);
 }
 
@@ -396,8 +407,7 @@ static void replay(struct replay_device *d, const char *why)
 	int rc = verify_end(d, &err);
 
 	if (rc == 1) {
-		widen(d);
-		fail(d, "wrote outside its reach");
+		window_drop(d, "wrote outside its reach", false);
 		return;
 	}
 	note_live_times(d);

@@ -214,6 +214,128 @@ static void outside_reach(void **state)
 	fake_release(&f);
 }
 
+/* The same where other operations of the window reach what is written astray, before or after: it
+ * must neither hide in what they save nor in what they write. */
+static void outside_in_company(void **state)
+{
+	(void)state;
+	for (int how = 0; how < 12; how++) {
+		struct replay_options o = {.mode = how % 2 ? REPLAY_MODE_KERNEL
+							   : REPLAY_MODE_WINDOW};
+		bool before = how / 2 % 3 != 1, after = how / 2 % 3 != 0;
+		struct fake f;
+		int a, hidden;
+
+		fake_init(&f, 3);
+		f.runtime.capabilities = how >= 6 ? 0 : RUNTIME_ORDERED_SAVE;
+		fake_start(&f, &o);
+		a = fake_alloc(&f, 64, 0, NULL);
+		hidden = fake_alloc(&f, 64, 0, NULL);
+		f.buffers[a].bytes[0] = f.buffers[hidden].bytes[0] = 0;
+		f.buffers[hidden].bytes[1] = 0;
+		/* The company has been checked before. */
+		for (int i = 0; i < 3; i++)
+			fake_launch(&f, &(struct fake_launch)FAKE(sparse, .n_args = 1,
+								  .args = {hidden}, .value = 1));
+		for (int i = 1; i <= 3; i++) {
+			if (before)
+				fake_launch(&f, &(struct fake_launch)FAKE(sparse, .n_args = 1,
+									  .args = {hidden}));
+			fake_launch(&f, &(struct fake_launch)FAKE(outside, .n_args = 1, .args = {a},
+								  .hidden = hidden, .value = 1));
+			if (after)
+				fake_launch(&f, &(struct fake_launch)FAKE(sparse, .n_args = 1,
+									  .args = {hidden}));
+			assert_true(fake_sync(&f, "finish"));
+			assert_int_equal(f.buffers[a].bytes[0], i);
+			assert_int_equal(f.buffers[hidden].bytes[0], i * (1 + before + after));
+		}
+		fake_stop(&f);
+		assert_int_equal(f.buffers[hidden].bytes[1], 3);
+		/* What was recorded in the window before it is lost as well. */
+		assert_int_equal(
+			fake_declined(&f, "wrote outside its reach", SPOOL_INSTEAD_NOTHING),
+			how % 2 ? 1 : 4 + before);
+		assert_int_equal(fake_counted(&f) + (how % 2 ? 1 : 4 + (uint64_t)before),
+				 3 + 3 * (1 + (uint64_t)before + (uint64_t)after));
+		fake_check_records(&f, 3, 1);
+		starts_agree(&f, 3);
+		fake_release(&f);
+	}
+}
+
+/* Checks do not split windows, and a sampled check comes once a window and kernel. */
+static void checks_keep_windows(void **state)
+{
+	(void)state;
+	for (int always = 0; always < 2; always++) {
+		struct replay_options o = {.mode = REPLAY_MODE_WINDOW,
+					   .verify = always ? REPLAY_VERIFY_ALWAYS
+							    : REPLAY_VERIFY_FIRST};
+		struct fake f;
+		int a, b;
+
+		fake_init(&f, 2);
+		fake_start(&f, &o);
+		a = fake_alloc(&f, 64, 0, NULL);
+		b = fake_alloc(&f, 64, 0, NULL);
+		for (int i = 0; i < 10; i++) {
+			fake_launch(&f,
+				    &(struct fake_launch)FAKE(sparse, .n_args = 1, .args = {a}));
+			fake_launch(&f,
+				    &(struct fake_launch)FAKE(append, .n_args = 1, .args = {b}));
+		}
+		fake_sync(&f, "finish");
+		fake_stop(&f);
+		assert_int_equal(f.windows.n, 1);
+		assert_int_equal(f.windows.items[0].dispatches, 20);
+		/* Each check looks at the one other memory before and after. */
+		assert_int_equal(f.calls[FAKE_HASH], always ? 40 : 8);
+		fake_check_records(&f, 2, 1);
+		fake_release(&f);
+	}
+}
+
+/* It does not end before the next operation comes: checked in a window of its own then. */
+static void slow_to_check(void **state)
+{
+	struct replay_options o = {.mode = REPLAY_MODE_WINDOW};
+	struct fake f;
+	uint64_t timeouts;
+	int a, b, hidden;
+
+	(void)state;
+	fake_init(&f, 3);
+	fake_start(&f, &o);
+	a = fake_alloc(&f, 64, 0, NULL);
+	b = fake_alloc(&f, 64, 0, NULL);
+	hidden = fake_alloc(&f, 64, 0, NULL);
+	f.buffers[a].bytes[0] = f.buffers[b].bytes[0] = f.buffers[hidden].bytes[0] = 0;
+	for (int i = 1; i <= 4; i++) {
+		/* Not with the first, whose own write astray nobody sees: it shows the next time.
+		 */
+		struct fake_launch l = FAKE(outside, .n_args = 1, .args = {a},
+					    .hidden = i > 1 ? hidden : 0, .value = 1);
+
+		/* The wait of the check, which comes second after the one before the launch. */
+		timeouts = i == 1 ? f.calls[FAKE_DRAIN] + 2 : 0;
+		f.failures[FAKE_DRAIN] = (struct fake_failure){timeouts, 1, RC_TIMEOUT};
+		fake_launch(&f, &l);
+		fake_launch(&f, &(struct fake_launch)FAKE(sparse, .n_args = 1, .args = {b}));
+		assert_true(fake_sync(&f, "finish"));
+		assert_int_equal(f.buffers[a].bytes[0], i);
+		assert_int_equal(f.buffers[b].bytes[0], i);
+		assert_int_equal(f.buffers[hidden].bytes[0], i - 1);
+	}
+	fake_stop(&f);
+	assert_int_equal(fake_declined(&f, "wrote outside its reach", SPOOL_INSTEAD_NOTHING), 1);
+	assert_int_equal(fake_counted(&f), 7);
+	assert_string_equal(f.ends.items[0], "finish");
+	assert_string_equal(f.ends.items[1], "wrote outside its reach");
+	fake_check_records(&f, 3, 1);
+	fake_release(&f);
+}
+
 static void filters(void **state)
 {
 	struct replay_options o = {.mode = REPLAY_MODE_WINDOW, .skip = 2, .count = 3};
@@ -297,11 +419,19 @@ static void ranges(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(same_memory),   cmocka_unit_test(control),
-		cmocka_unit_test(repeats),       cmocka_unit_test(idempotent),
-		cmocka_unit_test(write_set),     cmocka_unit_test(varying),
-		cmocka_unit_test(outside_reach), cmocka_unit_test(filters),
-		cmocka_unit_test(only_one_pass), cmocka_unit_test(ranges),
+		cmocka_unit_test(same_memory),
+		cmocka_unit_test(control),
+		cmocka_unit_test(repeats),
+		cmocka_unit_test(idempotent),
+		cmocka_unit_test(write_set),
+		cmocka_unit_test(varying),
+		cmocka_unit_test(outside_reach),
+		cmocka_unit_test(filters),
+		cmocka_unit_test(outside_in_company),
+		cmocka_unit_test(checks_keep_windows),
+		cmocka_unit_test(slow_to_check),
+		cmocka_unit_test(only_one_pass),
+		cmocka_unit_test(ranges),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
