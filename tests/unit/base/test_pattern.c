@@ -30,6 +30,22 @@ static void test_kinds(void **state)
 	assert_true(matches("!exact:saxpy", "saxpy_kernel"));
 }
 
+/* What docs/in-place.md says of C++ kernels, which are seen mangled while the program runs. */
+static void test_mangled(void **state)
+{
+	static const char scale[] = "_ZN2ns5scaleIfEEvPT_i"; /* ns::scale<float>(float*, int) */
+
+	(void)state;
+	assert_true(matches("scale", scale));
+	assert_true(matches("scale", "_Z7rescalePf"));
+	assert_false(matches("!scale", scale));
+	assert_true(matches("regex:5scaleIfE", scale));
+	assert_true(matches("regex:2ns5scale", scale));
+	assert_false(matches("regex:5scaleIdE", scale));
+	assert_false(matches("exact:scale", scale));
+	assert_false(matches("ns::scale", scale));
+}
+
 static void test_refused(void **state)
 {
 	struct pattern p;
@@ -46,6 +62,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_kinds),
+		cmocka_unit_test(test_mangled),
 		cmocka_unit_test(test_refused),
 	};
 
