@@ -167,60 +167,53 @@ static char **hook_collect(const char *first, va_list *ap, size_t *size_out)
 	return list;
 }
 
-static void hook_discard(char **list, size_t size)
+/* What execl and its relatives have in common: a list of arguments, for execle with the environment
+ * behind it. */
+static int hook_exec_list(int (*exec)(const char *, char *const[], char *const[]), const char *file,
+			  const char *first, va_list *ap, bool has_environment)
 {
-	int saved = errno;
+	size_t size;
+	char **argv = hook_collect(first, ap, &size);
+	int saved;
 
-	munmap(list, size);
+	if (!argv)
+		return -1;
+	exec(file, argv, has_environment ? va_arg(*ap, char *const *) : environ);
+	saved = errno;
+	munmap(argv, size);
 	errno = saved;
+	return -1;
 }
 
 HOOK int execl(const char *path, const char *arg, ...)
 {
-	char **argv;
-	size_t size;
 	va_list ap;
+	int rc;
 
 	va_start(ap, arg);
-	argv = hook_collect(arg, &ap, &size);
+	rc = hook_exec_list(execve, path, arg, &ap, false);
 	va_end(ap);
-	if (!argv)
-		return -1;
-	execve(path, argv, environ);
-	hook_discard(argv, size);
-	return -1;
+	return rc;
 }
 
 HOOK int execlp(const char *file, const char *arg, ...)
 {
-	char **argv;
-	size_t size;
 	va_list ap;
+	int rc;
 
 	va_start(ap, arg);
-	argv = hook_collect(arg, &ap, &size);
+	rc = hook_exec_list(execvpe, file, arg, &ap, false);
 	va_end(ap);
-	if (!argv)
-		return -1;
-	execvpe(file, argv, environ);
-	hook_discard(argv, size);
-	return -1;
+	return rc;
 }
 
 HOOK int execle(const char *path, const char *arg, ...)
 {
-	char *const *envp;
-	char **argv;
-	size_t size;
 	va_list ap;
+	int rc;
 
 	va_start(ap, arg);
-	argv = hook_collect(arg, &ap, &size);
-	envp = argv ? va_arg(ap, char *const *) : NULL;
+	rc = hook_exec_list(execve, path, arg, &ap, true);
 	va_end(ap);
-	if (!argv)
-		return -1;
-	execve(path, argv, envp);
-	hook_discard(argv, size);
-	return -1;
+	return rc;
 }
