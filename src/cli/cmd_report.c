@@ -107,6 +107,9 @@ static int report_run(const struct options *o, struct error *err)
 	struct store *store = NULL;
 	int rc;
 
+	if (o->wide && o->longer)
+		return error_set(err, RC_INVALID, "--wide and --long exclude each other");
+	ro.layout = o->wide ? REPORT_WIDE : o->longer ? REPORT_LONG : REPORT_AUTO;
 	report_names(o, 'm', &metrics);
 	report_names(o, 'e', &counters);
 	rc = report_by(o, &ro.by, err);

@@ -56,6 +56,7 @@ struct options {
 	const char *kernel_name; /* how they are shown */
 	const char *units;
 	const char *ratio;
+	bool wide, longer;  /* layout of --by dispatch */
 	uint32_t pass;      /* 0: all */
 	uint32_t of_total;  /* P of --pass K/P, 0 when not given */
 	uint64_t max_nodes; /* 0: default */

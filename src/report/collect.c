@@ -31,6 +31,13 @@ struct number total_number(const struct total *t)
 	return NUMBER_U64((uint64_t)t->whole);
 }
 
+struct number total_mean(const struct total *t, uint64_t n)
+{
+	if (!t->has_real && t->whole % n == 0 && t->whole / n <= UINT64_MAX)
+		return NUMBER_U64((uint64_t)(t->whole / n));
+	return NUMBER_F64(total_f64(t) / (double)n);
+}
+
 static struct number number_of(const struct store_value *v)
 {
 	return v->kind == SAMPLE_F64 ? NUMBER_F64(v->value.f64) : NUMBER_U64(v->value.u64);

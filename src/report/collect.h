@@ -18,6 +18,8 @@ struct total {
 void total_add(struct total *t, struct number n);
 double total_f64(const struct total *t);
 struct number total_number(const struct total *t); /* a count when it is one of 64 bits */
+/* A mean that is a whole number of counts stays one. */
+struct number total_mean(const struct total *t, uint64_t n);
 
 struct cell_sums { /* one counter, one pass, one group */
 	uint64_t n, n_complete;

@@ -5,34 +5,17 @@
 
 #include <string.h>
 
-#define TEXT_ROWS_MAX 1000
-
 static const struct table_column columns[] = {
-	{"kernel", NULL, NULL, TABLE_STRING, 0},
-	{"scope", NULL, NULL, TABLE_STRING, TABLE_ONLY_DATA},
-	{"dispatch", NULL, NULL, TABLE_NUMBER, 0},
-	{"host", NULL, NULL, TABLE_STRING, TABLE_ONLY_DATA},
-	{"rank", NULL, NULL, TABLE_NUMBER, TABLE_ONLY_DATA},
-	{"pid", NULL, NULL, TABLE_NUMBER, TABLE_ONLY_DATA},
-	{"launch", NULL, NULL, TABLE_STRING, TABLE_ONLY_DATA},
+	COLUMNS_DISPATCH,
 	{"pass", NULL, NULL, TABLE_NUMBER, 0},
 	{"attempt", NULL, NULL, TABLE_NUMBER, TABLE_ONLY_DATA},
-	{"device", NULL, NULL, TABLE_NUMBER, TABLE_ONLY_DATA},
-	{"begin_ns", NULL, NULL, TABLE_NUMBER, TABLE_ONLY_DATA},
-	{"duration_ns", "duration", "ns", TABLE_NUMBER, 0},
-	{"grid", NULL, NULL, TABLE_STRING, TABLE_HIDE_EMPTY},
-	{"block", NULL, NULL, TABLE_STRING, TABLE_HIDE_EMPTY},
-	{"registers", "regs", NULL, TABLE_NUMBER, TABLE_HIDE_EMPTY},
-	{"shared_bytes", "shared", "bytes", TABLE_NUMBER, TABLE_HIDE_EMPTY},
-	{"kind", NULL, NULL, TABLE_STRING, TABLE_ONLY_DATA},
-	{"name", NULL, NULL, TABLE_STRING, 0},
-	{"value", NULL, NULL, TABLE_NUMBER, TABLE_SCALED},
-	{"unit", NULL, NULL, TABLE_STRING, TABLE_UNIT},
-	{"status", NULL, NULL, TABLE_STRING, TABLE_ONLY_DATA},
-	{"reason", NULL, NULL, TABLE_STRING, TABLE_ONLY_DATA},
-	{"replayed", NULL, NULL, TABLE_BOOL, TABLE_ONLY_DATA},
-	{"varying", NULL, NULL, TABLE_BOOL, TABLE_ONLY_DATA},
-	{"note", NULL, NULL, TABLE_STRING, TABLE_ONLY_TEXT | TABLE_HIDE_EMPTY},
+	COLUMNS_LAUNCH,
+	COLUMN_KIND,
+	COLUMN_NAME,
+	COLUMNS_VALUE,
+	COLUMNS_STATUS,
+	COLUMNS_FLAGS,
+	COLUMN_NOTE,
 };
 
 struct writer {
@@ -56,25 +39,23 @@ static void add_triple(struct table *t, const uint32_t v[3])
 }
 
 /* A mangled name can be longer than a screen is wide: its ends are what tells it from others. */
-static void add_kernel(struct writer *w, const char *name)
+static void add_kernel(struct table *t, const char *name, bool is_text)
 {
 	size_t n = strlen(name);
 	char cut[40];
 
-	if (!w->is_text || n < 32) {
-		table_add_string(w->table, name);
+	if (!is_text || n < 32) {
+		table_add_string(t, name);
 		return;
 	}
 	snprintf(cut, sizeof(cut), "%.15s..%s", name, name + n - 14);
-	table_add_string(w->table, cut);
+	table_add_string(t, cut);
 }
 
-static void add_dispatch(struct writer *w, const struct store_row *r)
+void dispatch_add(struct table *t, struct store *s, const struct values_options *vo,
+		  const struct store_row *r, const struct store_spool *spool, bool is_text)
 {
-	const struct store_spool *spool = r->run->spool;
-	struct table *t = w->table;
-
-	add_kernel(w, values_shown_name(w->store, w->values, r->kernel));
+	add_kernel(t, values_shown_name(s, vo, r->kernel), is_text);
 	table_add_string(t, unit_name(r->unit));
 	table_add_u64(t, r->dispatch);
 	table_add_string(t, spool->host);
@@ -84,12 +65,14 @@ static void add_dispatch(struct writer *w, const struct store_row *r)
 		table_add_none(t);
 	table_add_u64(t, (uint64_t)(uint32_t)spool->pid);
 	table_add_string(t, spool->launch);
-	table_add_u64(t, r->run->pass);
-	table_add_u64(t, r->attempt);
+}
+
+void dispatch_add_launch(struct table *t, const struct store_row *r, bool has_duration, uint64_t ns)
+{
 	table_add_u64(t, r->device);
 	table_add_u64(t, r->begin_ns);
-	if (r->end_ns >= r->begin_ns)
-		table_add_u64(t, r->end_ns - r->begin_ns);
+	if (has_duration)
+		table_add_u64(t, ns);
 	else
 		table_add_none(t);
 	add_triple(t, r->grid);
@@ -104,6 +87,14 @@ static void add_dispatch(struct writer *w, const struct store_row *r)
 	}
 }
 
+static void add_dispatch(struct writer *w, const struct store_row *r)
+{
+	dispatch_add(w->table, w->store, w->values, r, r->run->spool, w->is_text);
+	table_add_u64(w->table, r->run->pass);
+	table_add_u64(w->table, r->attempt);
+	dispatch_add_launch(w->table, r, r->end_ns >= r->begin_ns, r->end_ns - r->begin_ns);
+}
+
 /* The cells of a row behind its reason. */
 static void add_note(struct writer *w, const struct store_row *r, const char *status)
 {
@@ -116,7 +107,7 @@ static void add_note(struct writer *w, const struct store_row *r, const char *st
 
 static bool take_row(struct writer *w)
 {
-	if (w->is_text && w->rows >= TEXT_ROWS_MAX) {
+	if (w->is_text && w->rows >= REPORT_TEXT_ROWS_MAX) {
 		w->left_out++;
 		return false;
 	}
@@ -214,7 +205,12 @@ int dispatches_table(struct store *s, const struct values_options *vo,
 			   .plan = store_plan(s),
 			   .values = vo,
 			   .is_text = o->format == TABLE_TEXT};
-	int rc = metrics_parse(&w.arena, w.plan, &w.code, err), end;
+	int rc, end;
+
+	if (o->layout == REPORT_WIDE ||
+	    (o->layout == REPORT_AUTO && w.is_text && dispatches_fit_wide(w.plan, vo)))
+		return dispatches_wide(s, vo, o, f, json, err);
+	rc = metrics_parse(&w.arena, w.plan, &w.code, err);
 
 	if (!rc && w.is_text && fputc('\n', f) == EOF)
 		rc = error_set(err, RC_IO, "the report could not be written");

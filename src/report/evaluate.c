@@ -129,14 +129,6 @@ static bool is_less(struct number a, struct number b)
 	return number_f64(a) < number_f64(b);
 }
 
-/* A mean that is a whole number of counts stays one. */
-static struct number mean_of(const struct total *t, uint64_t n)
-{
-	if (!t->has_real && t->whole % n == 0 && t->whole / n <= UINT64_MAX)
-		return NUMBER_U64((uint64_t)(t->whole / n));
-	return NUMBER_F64(total_f64(t) / (double)n);
-}
-
 static int counter_value(struct values *v, const struct group_sums *g, uint32_t counter,
 			 struct value *out, struct error *err)
 {
@@ -184,7 +176,7 @@ static int counter_value(struct values *v, const struct group_sums *g, uint32_t 
 	out->present = out->n > 0;
 	out->has_spread = out->n > 1;
 	if (out->present) {
-		out->value = mean_of(&total, out->n);
+		out->value = total_mean(&total, out->n);
 		out->has_sum = !(v->plan->counters[counter].flags & PLAN_COUNTER_MEAN);
 		if (out->has_sum)
 			out->sum = total_number(&total);

@@ -20,7 +20,7 @@ static const struct table_column columns[] = {
 	{"share_text", "share", NULL, TABLE_STRING, TABLE_ONLY_TEXT | TABLE_RIGHT},
 	{"varying", NULL, NULL, TABLE_NUMBER, TABLE_ONLY_DATA},
 	{"declined", NULL, NULL, TABLE_NUMBER, TABLE_ONLY_DATA},
-	{"note", NULL, NULL, TABLE_STRING, TABLE_ONLY_TEXT | TABLE_HIDE_EMPTY},
+	COLUMN_NOTE,
 };
 
 static bool is_kernel(const struct value_group *g)

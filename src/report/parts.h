@@ -3,9 +3,11 @@
 #ifndef RETALLY_REPORT_PARTS_H
 #define RETALLY_REPORT_PARTS_H
 
+#include "report/columns.h"
 #include "report/report.h"
 
-#define REPORT_WIDTH 100
+#define REPORT_WIDTH         100
+#define REPORT_TEXT_ROWS_MAX 1000 /* of dispatches */
 
 /* ---- values_table.c: the rows of a report by kernel, pass or rank ---- */
 /* json: NULL unless the values are part of a larger document. Text: a table a group. */
@@ -15,6 +17,17 @@ int values_table(struct store *s, const struct values *v, const struct report_op
 int dispatches_table(struct store *s, const struct values_options *vo,
 		     const struct report_options *o, FILE *f, struct json_writer *json,
 		     struct error *err);
+/* The cells of COLUMNS_DISPATCH and COLUMNS_LAUNCH. */
+void dispatch_add(struct table *t, struct store *s, const struct values_options *vo,
+		  const struct store_row *r, const struct store_spool *spool, bool is_text);
+void dispatch_add_launch(struct table *t, const struct store_row *r, bool has_duration,
+			 uint64_t ns);
+/* ---- wide.c: one row a dispatch, its values in columns ---- */
+int dispatches_wide(struct store *s, const struct values_options *vo,
+		    const struct report_options *o, FILE *f, struct json_writer *json,
+		    struct error *err);
+/* Few enough values for that to be the layout of a text. */
+bool dispatches_fit_wide(const struct plan *plan, const struct values_options *vo);
 /* ---- kernels.c: one row a kernel or range: how often, how long, what is to be known of it ---- */
 int kernels_table(struct store *s, const struct values *v, const struct report_options *o, FILE *f,
 		  struct json_writer *json, struct error *err);

@@ -19,8 +19,14 @@ enum report_by {
 	REPORT_BY_WINDOW, /* of replayed dispatches: what they cost */
 	REPORT_BY_REASON  /* why dispatches were declined */
 };
+enum report_layout { /* of REPORT_BY_DISPATCH */
+	REPORT_AUTO, /* text of at most 8 values: wide; else long */
+	REPORT_WIDE, /* a row a dispatch, values in columns */
+	REPORT_LONG  /* a row a value of each execution */
+};
 struct report_options {
 	enum report_by by;
+	enum report_layout layout;
 	enum table_format format;
 	bool base_units;
 	enum kernel_name_style names;

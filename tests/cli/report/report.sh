@@ -62,6 +62,14 @@ else
 	skip 'no python3' 'the document has the same'
 fi
 
+# ---- by dispatch ----
+exits 0 'wide' "$retally" report r --by dispatch --wide -e SEQ_ITEMS,SEQ_GROUPS --format csv
+is "$(head -1 out | cut -d, -f16-)" 'SEQ_GROUPS,SEQ_ITEMS,replayed,varying' 'a column for each value'
+is "$(grep -c '^walk,.*,256,16384,true,false$' out)" 8 'a row for each dispatch, whatever the number of passes'
+exits 0 'long is the layout of CSV' "$retally" report r --by dispatch -e SEQ_ITEMS --format csv
+is "$(head -1 out | cut -d, -f17-)" 'kind,name,value,unit,status,reason,replayed,varying' 'a row for each value'
+exits 2 'both' "$retally" report r --wide --long
+
 # ---- what to show ----
 exits 0 'a set of this run' "$retally" report r --set overview --format csv
 is "$(grep '^walk,' out | cut -d, -f5,6 | tr '\n' ' ')" \

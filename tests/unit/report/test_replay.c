@@ -137,6 +137,12 @@ static void test_report(void **state)
 	       "report/replay.csv");
 	expect(&d, (struct report_options){.by = REPORT_BY_DISPATCH},
 	       "report/replay-by-dispatch.txt");
+	expect(&d, (struct report_options){.by = REPORT_BY_DISPATCH, .layout = REPORT_LONG},
+	       "report/replay-by-dispatch-long.txt");
+	expect(&d,
+	       (struct report_options){
+		       .by = REPORT_BY_DISPATCH, .layout = REPORT_WIDE, .format = TABLE_CSV},
+	       "report/replay-by-dispatch-wide.csv");
 	expect(&d, (struct report_options){.by = REPORT_BY_WINDOW}, "report/replay-by-window.txt");
 	expect(&d, (struct report_options){.by = REPORT_BY_WINDOW, .format = TABLE_CSV},
 	       "report/replay-by-window.csv");
