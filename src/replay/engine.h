@@ -25,7 +25,8 @@
 #define REPLAY_CHECK_NS   1000000000ull /* a kernel is waited for so long before it is let go on */
 #define REPLAY_REASON_MAX 200u          /* bytes of a reason that came from a callback */
 #define REPLAY_TROUBLES   3u /* windows of a kernel that may fail before it is not tried any more */
-#define REPLAY_REASONS    256u /* different (kernel, reason) kept apart per device */
+#define REPLAY_DECLARE    1024u /* declined dispatches that a killed program may lose */
+#define REPLAY_REASONS    256u  /* different (kernel, reason) kept apart per device */
 
 struct kernel {
 	char *name;
@@ -191,6 +192,8 @@ struct replay_device {
 	struct window window;
 	struct live live;
 	VEC(struct decline) declines;
+	uint64_t undeclared; /* dispatches in it that no record has yet ... */
+	uint64_t declare_at; /* ... written with the next window, or when they are so many */
 	VEC(uint64_t) scratch;
 	struct cost_sums sums; /* for auto */
 	bool decided;

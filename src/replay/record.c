@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the engine measured, as records of the spool; declined dispatches are added up until the
- * end. */
+/* What the engine measured, as records of the spool; declined dispatches are added up between
+ * windows. */
 #include "base/hash.h"
 #include "replay/engine.h"
 
@@ -126,6 +126,8 @@ void record_window(struct replay_device *d, bool counted, const char *why)
 	w->account.window = atomic_fetch_add(&r->window_ordinals, 1);
 	append(r, SPOOL_WINDOW, &w->account, sizeof(w->account), why, strlen(why));
 	pthread_mutex_unlock(&r->record_lock);
+	if (d->undeclared)
+		record_declines_flush(d);
 }
 
 void record_live(struct replay_device *d, const struct window_op *op, uint32_t pass,
@@ -153,6 +155,18 @@ void record_note(struct replay *r, enum spool_note_kind kind, const char *text)
 	pthread_mutex_unlock(&r->record_lock);
 }
 
+/* A program may be killed: what is declined is written early at first, then in portions. Readers
+ * add up. */
+static void declare(struct replay_device *d, uint64_t count)
+{
+	d->undeclared += count;
+	if (d->undeclared < d->declare_at || !d->undeclared)
+		return;
+	if (d->declare_at < REPLAY_DECLARE)
+		d->declare_at = d->declare_at ? 2 * d->declare_at : 1;
+	record_declines_flush(d);
+}
+
 const char *record_decline(struct replay_device *d, struct kernel *k, const char *reason,
 			   enum spool_instead instead, uint64_t count)
 {
@@ -163,7 +177,9 @@ const char *record_decline(struct replay_device *d, struct kernel *k, const char
 		if (it->hash != hash || it->kernel != k || it->instead != instead)
 			continue;
 		it->count += count;
-		return it->reason;
+		reason = it->reason;
+		declare(d, count);
+		return reason;
 	}
 	/* Too many to keep apart: a source that words every failure in another way. */
 	if (d->declines.n >= REPLAY_REASONS && strcmp(reason, "other reasons"))
@@ -176,7 +192,9 @@ const char *record_decline(struct replay_device *d, struct kernel *k, const char
 	if (!x->reason)
 		return NULL;
 	d->declines.n++;
-	return x->reason;
+	reason = x->reason;
+	declare(d, count);
+	return reason;
 }
 
 void record_declines_flush(struct replay_device *d)
@@ -184,6 +202,7 @@ void record_declines_flush(struct replay_device *d)
 	struct replay *r = d->replay;
 	uint64_t unlocked = atomic_exchange(&d->unlocked_dispatches, 0);
 
+	d->undeclared = 0;
 	if (unlocked)
 		record_decline(d, NULL, "launched while another thread had the device",
 			       SPOOL_INSTEAD_NOTHING, unlocked);

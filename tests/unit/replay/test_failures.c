@@ -347,6 +347,44 @@ static void no_wait(void **state)
 	}
 }
 
+/* A program that is killed keeps what was declined: all of it up to the last window, and without
+ * any window at least half. */
+static void declined_early(void **state)
+{
+	(void)state;
+	for (int windows = 0; windows < 2; windows++) {
+		struct replay_options o = {.mode = REPLAY_MODE_WINDOW};
+		struct fake f;
+		uint64_t n;
+		int a, b;
+
+		fake_init(&f, 3);
+		fake_start(&f, &o);
+		a = fake_alloc(&f, 64, 0, NULL);
+		b = fake_alloc(&f, 64, RUNTIME_MEMORY_UNSAVABLE, "it writes a pipe");
+		for (uint64_t i = 1; i <= 3000; i++) {
+			fake_launch(&f,
+				    &(struct fake_launch)FAKE(sparse, .n_args = 1, .args = {b}));
+			if (windows && i % 50 == 0)
+				fake_launch(&f, &(struct fake_launch)FAKE(sparse, .n_args = 1,
+									  .args = {a}));
+			if (i % 50 == 0)
+				fake_sync(&f, "finish");
+			n = fake_declined(&f, "it writes a pipe", -1);
+			if (windows && i % 50 == 0)
+				assert_int_equal(n, i);
+			if (!windows && i % 50 == 0)
+				assert_true(n >= i / 2 && n + 1024 > i);
+			assert_true(n <= i);
+		}
+		/* Few records for many. */
+		assert_true(f.declines.n < 100);
+		fake_stop(&f);
+		assert_int_equal(fake_declined(&f, "it writes a pipe", -1), 3000);
+		fake_release(&f);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -355,7 +393,7 @@ int main(void)
 		cmocka_unit_test(records_fail),    cmocka_unit_test(no_room),
 		cmocka_unit_test(unsavable),       cmocka_unit_test(waits_for_host),
 		cmocka_unit_test(waits_in_a_pass), cmocka_unit_test(wait_for_each_other),
-		cmocka_unit_test(no_wait),
+		cmocka_unit_test(no_wait),         cmocka_unit_test(declined_early),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
