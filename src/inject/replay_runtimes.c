@@ -4,6 +4,7 @@
 
 #include "inject/replay_session.h"
 #include "inject/say.h"
+#include "runtime/cuda/cuda_runtime.h"
 #include "runtime/opencl/opencl.h"
 #include "runtime/region/region.h"
 #include "runtime/sim/runtime_sim.h"
@@ -47,6 +48,29 @@ ENTRY int retally_sim_tool(const struct sim_tools *tools, struct sim_api *api)
 	if (rc)
 		say("%s; dispatches of the simulated device run uncounted", err.message);
 	return rc;
+}
+
+/* ---- CUDA ---- */
+
+int InitializeInjection(void);
+
+static void say_cuda(void *data, const char *text)
+{
+	(void)data;
+	say("%s", text);
+}
+
+/* By the CUDA driver, while it is initialised, with CUDA_INJECTION64_PATH. The driver takes 0 for a
+ * failure of its own; the program must not see that. */
+ENTRY int InitializeInjection(void)
+{
+	struct error err = {0};
+
+	if (!replay_session_engine() || !is_wanted("cuda") || !replay_session_use())
+		return 1;
+	if (runtime_cuda_attach(replay_session_engine(), say_cuda, NULL, &err))
+		say("%s; CUDA kernels run uncounted", err.message);
+	return 1;
 }
 
 /* ---- OpenCL ---- */
@@ -101,6 +125,7 @@ int replay_runtimes_attach(struct replay *engine, struct error *err)
 
 bool replay_runtimes_detach(void)
 {
+	runtime_cuda_detach();
 	runtime_opencl_detach();
 	return runtime_sim_detach();
 }
@@ -112,5 +137,6 @@ void replay_runtimes_release(void)
 
 void replay_runtimes_abandon(void)
 {
+	runtime_cuda_abandon();
 	runtime_sim_abandon();
 }
