@@ -125,6 +125,25 @@ static void launch_graph(struct cuda_context *c, const struct cupti_callback_dat
 	operation_begin(c, &op);
 }
 
+/* A function of the host in a queue: the window ends before it. It is bracketed like an operation,
+ * so that no passes run while it is put there: their drain would wait for it, and it for the
+ * engine. */
+static void host_function(struct cuda_context *c, const struct cupti_callback_data *data)
+{
+	struct runtime_op op = {.kind = RUNTIME_TRANSFER,
+				.flags = RUNTIME_OP_REACH_EXACT,
+				.why = "a function of the host in a queue"};
+	/* The stream is the first argument of both. */
+	struct CUstream_st *stream = cuda_stream_name(*(struct CUstream_st *const *)data->params);
+
+	if (!c->device || is_captured(stream))
+		return;
+	op.queue = (uint64_t)(uintptr_t)stream;
+	op.queue_native = stream;
+	cuda_boundary(c, data->function);
+	operation_begin(c, &op);
+}
+
 /* ---- graphs being made ---- */
 
 static const char *graph_judge(struct CUgraph_st *graph)
@@ -345,6 +364,8 @@ const struct cuda_call_entry cuda_launch_calls[] = {
 	{"cuStreamBeginCapture_v2", NULL, capture_begun},
 	{"cuStreamBeginCaptureToGraph", NULL, capture_begun},
 	{"cuStreamEndCapture", NULL, capture_ended},
+	{"cuLaunchHostFunc", host_function, operation_end},
+	{"cuStreamAddCallback", host_function, operation_end},
 	{"cuCtxSynchronize", NULL, waited},
 	{"cuCtxSynchronize_v2", NULL, waited},
 	{"cuStreamSynchronize", NULL, waited},

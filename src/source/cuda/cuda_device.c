@@ -27,6 +27,7 @@ struct cuda_device {
 	uint8_t *data;               /* counter data image */
 	size_t data_size, data_room; /* bytes in use, and allocated */
 	uint32_t most_units;
+	uint32_t room; /* ranges that the profiler object was configured for; 0: not yet */
 };
 
 int cuda_target_fail(struct error *err, const char *what, int result)
@@ -215,14 +216,41 @@ static int cuda_device_image(struct cuda_device *d, uint32_t n, struct error *er
 	return result ? cuda_target_fail(err, "preparing the counter data", result) : 0;
 }
 
+/* Fact (CUPTI 13.0, H200): a profiler object that was configured for n ranges keeps only the first
+ * few of a later pass with more, without a word. A new object does not; it takes 10 to 60 ms. */
+static int cuda_device_again(struct cuda_device *d, struct error *err)
+{
+	NEW(struct cupti_range_profiler_only, off, profiler);
+	NEW(struct cupti_range_enable, on, profiler);
+	int result;
+
+	off.profiler = d->profiler;
+	d->profiler = NULL;
+	d->room = 0;
+	d->t->cuptiRangeProfilerDisable(&off);
+	on.context = d->native->context;
+	result = d->t->cuptiRangeProfilerEnable(&on);
+	if (result) {
+		cuda_target_fail(err, "taking the GPU's counters again", result);
+		return err->code = RC_END;
+	}
+	d->profiler = on.profiler;
+	return 0;
+}
+
 static int cuda_device_configure(struct cuda_device *d, const struct cuda_group *group,
 				 uint32_t part, uint32_t n, struct error *err)
 {
 	NEW(struct cupti_range_config, p, target_level);
-	int rc, result;
+	int rc = 0, result;
 
 	d->part = 0;
 	d->group = group;
+	if (d->room && n > d->room)
+		rc = cuda_device_again(d, err);
+	if (rc)
+		return rc;
+	d->room = n > d->room ? n : d->room;
 	rc = cuda_device_image(d, n, err);
 	if (rc)
 		return rc;

@@ -8,8 +8,12 @@
 #include "source/cuda/cuda_host.h"
 
 #include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define NEW(type, variable, last) type variable = {.size = CUPTI_STRUCT_SIZE(type, last)}
 
@@ -291,7 +295,9 @@ int cuda_host_make_plan(const struct cuda_host *h, const struct cuda_plan *p, bo
 	return rc;
 }
 
-int cuda_host_detect(const char **chip_out, struct error *err)
+/* In a process of its own: the driver leaves threads and descriptors behind, and a vendor's library
+ * that crashes must not take the command with it. */
+static int detect_here(char chip_out[64], struct error *err)
 {
 	struct chip_name { /* of cuptiDeviceGetChipName, see cuda_range_abi.h */
 		size_t size;
@@ -299,8 +305,12 @@ int cuda_host_detect(const char **chip_out, struct error *err)
 		size_t device;
 		const char *chip;
 	} p = {.size = CUPTI_STRUCT_SIZE(struct chip_name, chip)};
+	struct { /* of cuptiProfilerInitialize, without which the name is asked in vain */
+		size_t size;
+		void *reserved;
+	} start = {.size = sizeof(start)};
 	void *driver = dlopen("libcuda.so.1", RTLD_NOW);
-	int (*init)(unsigned), (*count)(int *), (*name)(struct chip_name *);
+	int (*init)(unsigned), (*count)(int *), (*name)(struct chip_name *), (*begin)(void *);
 	struct cuda_api api;
 	int n = 0, rc;
 
@@ -314,8 +324,48 @@ int cuda_host_detect(const char **chip_out, struct error *err)
 	if (rc)
 		return rc;
 	*(void **)&name = dlsym(api.library, "cuptiDeviceGetChipName");
-	if (!name || name(&p) || !p.chip)
+	*(void **)&begin = dlsym(api.library, "cuptiProfilerInitialize");
+	if (!name || !begin || begin(&start) || name(&p) || !p.chip || strlen(p.chip) > 63)
 		return error_set(err, RC_UNSUPPORTED, "CUPTI does not know the chip of GPU 0");
-	*chip_out = p.chip;
+	strcpy(chip_out, p.chip);
+	return 0;
+}
+
+struct detected {
+	int rc;
+	char chip[64];
+	struct error err;
+};
+
+int cuda_host_detect(const char **chip_out, struct error *err)
+{
+	static struct detected d;
+	int ends[2], status;
+	ssize_t n = 0;
+	pid_t pid;
+
+	if (pipe2(ends, O_CLOEXEC))
+		return error_set_errno(err, 0, errno, "cannot make a pipe");
+	pid = fork();
+	if (!pid) {
+		d.rc = detect_here(d.chip, &d.err);
+		n = write(ends[1], &d, sizeof(d));
+		_exit(n != (ssize_t)sizeof(d));
+	}
+	close(ends[1]);
+	if (pid > 0) {
+		do
+			n = read(ends[0], &d, sizeof(d));
+		while (n < 0 && errno == EINTR);
+		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+			;
+	}
+	close(ends[0]);
+	if (pid < 0 || n != (ssize_t)sizeof(d))
+		return error_set(err, RC_UNSUPPORTED,
+				 "the driver or CUPTI crashed when asked for the chip of GPU 0");
+	if (d.rc)
+		return error_set(err, d.rc, "%s", d.err.message);
+	*chip_out = d.chip;
 	return 0;
 }
