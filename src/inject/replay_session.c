@@ -48,6 +48,8 @@ static struct {
 	pthread_mutex_t append_lock; /* the spool */
 	_Atomic(int) use;            /* enum use */
 	atomic_flag ending;
+	_Atomic(uint32_t) marking; /* threads in replay_session_mark */
+	_Atomic(bool) marks_over;
 	int pid; /* of the process that uses it */
 	struct spool_writer spool;
 	bool failed; /* an append failed, and it was said */
@@ -152,18 +154,44 @@ static void close_spool(void)
 	pthread_mutex_unlock(&session.append_lock);
 }
 
+void replay_session_mark(const char *name, bool begins)
+{
+	atomic_fetch_add(&session.marking, 1);
+	if (session.engine && !atomic_load(&session.marks_over) &&
+	    (atomic_load(&session.use) != USE_YES || session.pid == getpid())) {
+		if (begins)
+			replay_range_begin(session.engine, name);
+		else
+			replay_range_end(session.engine, name);
+	}
+	atomic_fetch_sub(&session.marking, 1);
+}
+
+/* No thread is in a mark any more; false: one stays, which may be waiting for a device. */
+static bool end_marks(void)
+{
+	struct timespec pause = {0, 1000000};
+
+	atomic_store(&session.marks_over, true);
+	for (int i = 0; atomic_load(&session.marking) && i < 100; i++)
+		nanosleep(&pause, NULL);
+	return !atomic_load(&session.marking);
+}
+
 /* A normal end: the program's own handlers that were registered after the first device came up have
  * run, the vendor's library still works. */
 static void end(int status)
 {
 	struct replay *engine = session.engine;
+	bool marks_left;
 
 	if (atomic_load(&session.use) != USE_YES || session.pid != getpid() ||
 	    atomic_flag_test_and_set(&session.ending))
 		return;
 	region_close();
+	marks_left = end_marks();
 	/* A thread that will not leave the engine keeps it: what it holds is lost with it. */
-	if (replay_runtimes_detach()) {
+	if (replay_runtimes_detach() && marks_left) {
 		session.engine = NULL;
 		replay_close(engine);
 		replay_runtimes_release();

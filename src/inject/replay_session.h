@@ -41,6 +41,9 @@ int replay_session_append(void *unused, enum spool_type type, const void *a, siz
 /* The mapped front of the spool (SPOOL_LOG_AT bytes), NULL before replay_session_use. */
 const void *replay_session_map(void);
 
+/* A range of the program begins or ends, for its devices; from any thread. */
+void replay_session_mark(const char *name, bool begins);
+
 /* quick_exit does not tell its handlers the status. */
 void replay_session_set_quick_status(int status);
 /* _exit, in any process, maybe in a signal handler: the record of the end, without a window. */

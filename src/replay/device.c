@@ -91,6 +91,7 @@ int replay_device_add(struct replay *r, const struct runtime *runtime, void *run
 		      struct replay_device **device_out, struct error *err)
 {
 	struct replay_device *d;
+	char range[REPLAY_RANGE_NAME];
 	int rc;
 
 	*device_out = NULL;
@@ -121,6 +122,8 @@ int replay_device_add(struct replay *r, const struct runtime *runtime, void *run
 	d->next = atomic_load(&r->devices);
 	while (!atomic_compare_exchange_weak(&r->devices, &d->next, d))
 		;
+	if (range_current(r, range))
+		replay_range(d, range);
 	*device_out = d;
 	return 0;
 }

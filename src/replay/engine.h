@@ -26,6 +26,8 @@
 #define REPLAY_REASON_MAX 200u          /* bytes of a reason that came from a callback */
 #define REPLAY_TROUBLES   3u /* windows of a kernel that may fail before it is not tried any more */
 #define REPLAY_DECLARE    1024u /* declined dispatches that a killed program may lose */
+#define REPLAY_RANGES     32u   /* open at the same time */
+#define REPLAY_RANGE_NAME 512u  /* with its NUL; what is longer is cut */
 #define REPLAY_REASONS    256u  /* different (kernel, reason) kept apart per device */
 
 struct kernel {
@@ -208,6 +210,9 @@ struct replay {
 	pthread_mutex_t record_lock;
 	_Atomic(struct replay_device *) devices;
 	_Atomic bool disabled, abandoned;
+	pthread_mutex_t range_lock; /* of the marked ranges that are open */
+	uint32_t n_ranges;          /* may be more than have a place */
+	char ranges[REPLAY_RANGES][REPLAY_RANGE_NAME];
 	_Atomic uint64_t ordinals, window_ordinals;
 	_Atomic uint32_t kernel_ids;
 	bool append_failed;
@@ -229,6 +234,10 @@ bool device_busy(struct replay_device *d);
 void device_not_busy(struct replay_device *d);
 /* The phase that the state of the device calls for. */
 void device_settle_phase(struct replay_device *d);
+
+/* ---- range.c ---- */
+/* The marked range that dispatches belong to now; false: none. No lock of a device is needed. */
+bool range_current(struct replay *r, char name_out[REPLAY_RANGE_NAME]);
 
 /* ---- kernel.c ---- */
 /* NULL: no memory. */

@@ -44,7 +44,9 @@ int replay_open(struct replay **replay_out, const struct replay_options *options
 	r->plan = plan;
 	r->append = append;
 	r->append_data = append_data;
-	rc = pthread_mutex_init(&r->record_lock, NULL);
+	rc = pthread_mutex_init(&r->range_lock, NULL);
+	if (!rc)
+		rc = pthread_mutex_init(&r->record_lock, NULL);
 	if (rc) {
 		free(r);
 		return error_set_errno(err, 0, rc, "cannot make a lock for the replay engine");
@@ -154,6 +156,7 @@ void replay_close(struct replay *r)
 			close_device(d);
 	}
 	pthread_mutex_destroy(&r->record_lock);
+	pthread_mutex_destroy(&r->range_lock);
 	free(r);
 }
 

@@ -119,6 +119,11 @@ void replay_boundary_no_wait(struct replay_device *d, const char *why);
 /* REPLAY_MODE_RANGE: from here on dispatches belong to the range `name`; NULL: to none. Every piece
  * of a range between two boundaries is one unit. Does nothing in the other modes. */
 void replay_range(struct replay_device *d, const char *name);
+/* The marks of a program, from any thread: replay_range for all devices, those that come up inside
+ * a range as well. Ranges nest; dispatches belong to the innermost. Do nothing in the other modes.
+ */
+void replay_range_begin(struct replay *r, const char *name);
+void replay_range_end(struct replay *r, const char *name);
 /* replay_boundary for all devices, e.g. at exit. */
 void replay_boundary_all(struct replay *r, const char *why);
 

@@ -8,12 +8,15 @@
  *   kill     by SIGKILL with a window open         abort   by SIGABRT
  *   exec     by executing the rest of its arguments
  *   fork     a child launches, too; then as return
+ *   range    as return; two rounds are marked "pair", and the second of them "inner" inside
  *   none     without opening a device
  *   hold     waits for the end of its stdin with a window open, then as return
  */
+#include "retally.h"
 #include "simdev/retally_sim.h"
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,8 +112,19 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	work_open(&w);
-	for (unsigned i = 0; i < rounds; i++)
+	for (unsigned i = 0; i < rounds; i++) {
+		bool marks = !strcmp(how, "range");
+
+		if (marks && i % 2 == 0)
+			RETALLY_BEGIN("pair");
+		if (marks && i % 2)
+			RETALLY_BEGIN("inner");
 		work_round(&w, i);
+		if (marks && i % 2) {
+			RETALLY_END("inner");
+			RETALLY_END("pair");
+		}
+	}
 	work_print(&w);
 	work_round(&w, 0); /* a window that only the end closes */
 	if (!strcmp(how, "exit"))

@@ -416,6 +416,64 @@ static void ranges(void **state)
 	fake_release(&f);
 }
 
+/* The marks of a program: they nest, and a device that comes up inside is in them. */
+static void marks(void **state)
+{
+	struct replay_options o = {.mode = REPLAY_MODE_RANGE};
+	struct replay_device *late;
+	struct error err = {0};
+	struct fake f;
+	uint64_t n[2] = {0};
+	int a;
+
+	(void)state;
+	fake_init(&f, 3);
+	fake_start(&f, &o);
+	a = fake_alloc(&f, 64, 0, NULL);
+	f.buffers[a].bytes[1] = 0;
+	for (int i = 1; i <= 6; i++) {
+		if (i == 2)
+			replay_range_begin(f.replay, "outer");
+		if (i == 3)
+			replay_range_begin(f.replay, "inner");
+		if (i == 5)
+			replay_range_end(f.replay, "inner");
+		if (i == 6) {
+			replay_range_end(f.replay, "never begun");
+			replay_range_end(f.replay, "outer");
+		}
+		fake_launch(&f, &(struct fake_launch)FAKE(sparse, .n_args = 1, .args = {a},
+							  .value = 1));
+	}
+	fake_sync(&f, "finish");
+	for (int i = 0; i < 100; i++)
+		replay_range_begin(f.replay, "deep");
+	assert_int_equal(
+		replay_device_add(f.replay, &f.runtime, &f, NULL, NULL, 1, NULL, &late, &err), 0);
+	for (int i = 0; i < 100; i++)
+		replay_range_end(f.replay, "deep");
+	replay_range_end(f.replay, "deep");
+	fake_stop(&f);
+	assert_int_equal(f.buffers[a].bytes[1], 6);
+	for (size_t i = 0; i < f.records.n; i++) {
+		const struct fake_record *r = &f.records.items[i];
+		bool inner;
+
+		if (r->dispatch.unit != SPOOL_UNIT_RANGE)
+			continue;
+		inner = !strcmp(f.names.items[r->dispatch.kernel - 1], "inner");
+		/* The outer one is counted in two pieces. */
+		if (inner)
+			assert_int_equal(r->work, 3 + 4);
+		else
+			assert_true(r->work == 2 || r->work == 5);
+		n[inner]++;
+	}
+	assert_int_equal(n[0], 6);
+	assert_int_equal(n[1], 3);
+	fake_release(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -432,6 +490,7 @@ int main(void)
 		cmocka_unit_test(slow_to_check),
 		cmocka_unit_test(only_one_pass),
 		cmocka_unit_test(ranges),
+		cmocka_unit_test(marks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
