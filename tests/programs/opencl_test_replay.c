@@ -84,9 +84,6 @@ static int append(void *data, enum spool_type type, const void *a, size_t na, co
 
 static void report(void)
 {
-	const char *path = getenv("OCLR_LOG");
-
-	log_file = path ? fopen(path, "a") : NULL;
 	runtime_opencl_detach();
 	replay_close(engine);
 	if (!log_file)
@@ -161,6 +158,9 @@ static void start(void)
 		indices[i][1] = 1;
 		passes[i] = (struct plan_pass){2, indices[i], "", ""};
 	}
+	/* Declined dispatches are told early, by windows and in portions. */
+	if (getenv("OCLR_LOG"))
+		log_file = fopen(getenv("OCLR_LOG"), "a");
 	callbacks = *runtime_opencl_callbacks();
 	if (says("OCLR_RESTORE", "0"))
 		callbacks.restore = no_restore;
