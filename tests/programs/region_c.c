@@ -25,8 +25,13 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t change = PTHREAD_COND_INITIALIZER;
 static int ready;
 
-__attribute__((noinline, noclone)) void work(unsigned long *x);
-__attribute__((noinline, noclone)) void work(unsigned long *x)
+#ifdef __clang__
+#define ALONE __attribute__((noinline))
+#else
+#define ALONE __attribute__((noinline, noclone))
+#endif
+ALONE void work(unsigned long *x);
+ALONE void work(unsigned long *x)
 {
 	*x = *x * 6364136223846793005ul + 1442695040888963407ul;
 	__asm__ volatile("" ::: "memory");

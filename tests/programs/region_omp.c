@@ -15,8 +15,13 @@
 
 static double a[N][N], b[N][N], c[N][N];
 
-__attribute__((noinline, noclone)) void work(double *x);
-__attribute__((noinline, noclone)) void work(double *x)
+#ifdef __clang__
+#define ALONE __attribute__((noinline))
+#else
+#define ALONE __attribute__((noinline, noclone))
+#endif
+ALONE void work(double *x);
+ALONE void work(double *x)
 {
 	*x += 1;
 	__asm__ volatile("" ::: "memory");

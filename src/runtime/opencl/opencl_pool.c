@@ -86,11 +86,12 @@ void *pool_get(size_t bytes)
 
 void pool_put(void *object)
 {
-	struct header *h = (struct header *)object - 1;
+	struct header *h;
 	unsigned c;
 
 	if (!object)
 		return;
+	h = (struct header *)object - 1;
 	c = class_of(h->u.bytes);
 	if (c > LARGEST) {
 		munmap(h, h->u.bytes);

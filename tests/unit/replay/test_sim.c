@@ -182,6 +182,8 @@ static uint64_t end(struct program *p)
 		x = hash_of(h, h->bins, 256 * 4, x);
 		x = hash_of(h, h->done, N * 4, x);
 	}
+	for (int i = 0; i < 2; i++)
+		works(sim_event_destroy(p->e[i]));
 	works(sim_close(p->d));
 	return x;
 }

@@ -223,7 +223,7 @@ static void saves(enum runtime_store_kind kind, bool ordered)
 {
 	const struct runtime_sim_options o = {.no_ordered_save = !ordered};
 	uint64_t bits[1] = {0}, h1, h2;
-	struct runtime_op before = {0};
+	struct runtime_op before = {.kind = RUNTIME_DISPATCH};
 	const struct runtime_memory *m;
 	const struct runtime *rt;
 	uint32_t out[N];
@@ -279,7 +279,7 @@ static void test_stores_that_fail(void **state)
 	const struct runtime_sim_options no_store = {.no_device_store = true, .no_tracking = true};
 	const struct runtime_memory *m;
 	const struct runtime *rt;
-	struct runtime_op before = {0};
+	struct runtime_op before = {.kind = RUNTIME_DISPATCH};
 	uint64_t bits[1] = {0};
 	struct sim_config c;
 	struct here h;
@@ -428,7 +428,7 @@ static void test_released_records_go(void **state)
 static void test_a_queue_that_overtakes_a_save(void **state)
 {
 	const struct runtime_memory *m;
-	struct runtime_op before = {0};
+	struct runtime_op before = {.kind = RUNTIME_DISPATCH};
 	struct sim_queue *second;
 	struct here h;
 	void *flag, *store;
