@@ -31,9 +31,8 @@ int ranks_init(struct ranks *r, const struct store *s, struct error *err)
 		if (p->ranks > 0 && (size_t)p->ranks > r->size)
 			r->size = (size_t)p->ranks;
 		/* Runs are in the order of passes, so a rank may come again. */
-		if (!r->known.n ||
-		    !bsearch(&p->rank, r->known.items, r->known.n, sizeof(int32_t),
-			     compare_ranks)) {
+		if (!r->known.n || !bsearch(&p->rank, r->known.items, r->known.n, sizeof(int32_t),
+					    compare_ranks)) {
 			if (!vec_push(&r->known, p->rank))
 				return error_set(err, RC_NO_MEMORY, "out of memory");
 			qsort(r->known.items, r->known.n, sizeof(int32_t), compare_ranks);
