@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # retally against Nsight Compute on this GPU: the same counters of the same kernels, wall time of the
-# program's loop under each, and the values side by side. Prints a table for bench/results.
+# program's loop under each, and how far the values differ (compare_values.py). Prints a table for bench/results.
 #   bench/gpu/compare_ncu.sh RETALLY COUNTERS-FILE ELEMENTS ROUNDS OUT-DIR
 # COUNTERS-FILE: one name a line; "set:NAME" as its only line compares ncu's --set full with our set.
 set -u
@@ -20,10 +20,13 @@ rm -rf "$out/run"
 	>"$out/ours.out" 2>"$out/ours.err"
 ncu --clock-control none --cache-control none "${theirs[@]}" --csv --page raw --print-units base --log-file "$out/ncu.csv" \
 	"$out/kernels" "$elements" "$rounds" >"$out/ncu.out" 2>"$out/ncu.err"
-"$retally" report "$out/run" --by dispatch --format csv >"$out/ours.csv" 2>"$out/report.err"
+"$retally" report "$out/run" --by dispatch --format csv --wide --units base >"$out/ours.csv" 2>"$out/report.err"
 same=identical
 cmp -s "$out/plain.out" "$out/ours.out" || same=DIFFERENT
 a=$(loop "$out/plain.err") b=$(loop "$out/ours.err") c=$(loop "$out/ncu.err")
 passes=$(sed -n 's/.* \([0-9]* of [0-9]* passes\).*/\1/p' "$out/ours.err" | head -1)
 echo "$kernels kernels, $elements elements, $(wc -l <"$counters") lines of counters; plain ${a:-?} ms, retally ${b:-?} ms ($passes)," \
 	"ncu ${c:-?} ms: $(awk -v b="${b:-0}" -v c="${c:-0}" 'BEGIN { if (b > 0) printf "%.1f", c / b; else printf "?" }') times; output $same"
+
+python3 "$here/compare_values.py" "$out/ours.csv" "$out/ncu.csv" >"$out/values.txt" 2>&1
+grep -E '^(counts|times|ratios|DRAM)|dispatches of|no counter' "$out/values.txt"

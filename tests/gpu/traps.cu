@@ -420,7 +420,9 @@ int main(int argc, char **argv)
 		{"spin", case_spin},
 	};
 	for (auto &c : cases)
-		if (argc < 2 || !strcmp(argv[1], c.name))
+		if (argc > 1 && !strcmp(argv[1], "list"))
+			printf("%s\n", c.name);
+		else if (argc < 2 || !strcmp(argv[1], c.name))
 			c.run();
 	return 0;
 }

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# For the scripts that need a GPU: results are lines "ok" and "not ok", the last line counts them.
+passed=0 failed=0
+check() { # STATUS NAME
+	if [ "$1" = 0 ]; then
+		passed=$((passed + 1))
+		echo "ok $2"
+	else
+		failed=$((failed + 1))
+		echo "not ok $2"
+	fi
+}
+ended() {
+	echo "$passed passed, $failed failed"
+	[ "$failed" = 0 ]
+}
+# The machine that figures belong to, one line each.
+machine() {
+	nvidia-smi --query-gpu=name,driver_version --format=csv,noheader
+	nvcc --version | sed -n 's/.*\(release [^,]*\).*/nvcc \1/p'
+	"${retally:?}" doctor 2>/dev/null | grep -i cupti
+	uname -sr
+}
+# Counters that CUPTI schedules in several passes on every chip that it supports.
+counters() {
+	printf '%s\n' gpu__time_duration.sum sm__cycles_elapsed.max smsp__inst_executed.sum sm__warps_active.avg.pct_of_peak_sustained_active \
+		lts__t_sectors_op_read.sum lts__t_sectors_op_write.sum lts__t_sector_hit_rate.pct \
+		l1tex__data_bank_conflicts_pipe_lsu.sum sm__throughput.avg.pct_of_peak_sustained_elapsed
+}

@@ -1,0 +1,30 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Two MPI ranks that share this GPU, under `mpirun -n 2 retally run`: the same output as without, with replay in each
+# rank and with --distribute rank. Needs a GPU and an MPI (mpirun, and mpicxx unless RANKS names the built program).
+#   tests/gpu/mpi.sh RETALLY OUT-DIR
+set -u
+retally=$1 out=$2
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=tests/gpu/lib.sh
+. "$here/lib.sh"
+mkdir -p "$out" && cd "$out" || exit 1
+ranks=${RANKS:-}
+[ -n "$ranks" ] || { nvcc -O2 -arch=native -ccbin mpicxx -o ranks "$here/ranks.cu" && ranks=./ranks; } || exit 1
+mpirun=${MPIRUN:-mpirun}
+many=$(counters | paste -sd,)
+timeout 60 $mpirun -n 2 "$ranks" >plain 2>plain.err
+check $? 'without retally'
+for how in '--replay window' '--replay kernel' '--replay none --distribute rank'; do
+	name=$(echo "$how" | tr -cd 'a-z')
+	# shellcheck disable=SC2086
+	timeout 240 $mpirun -n 2 "$retally" run --source cuda -e "$many" $how -o "run.$name" -- "$ranks" >"$name.out" 2>"$name.err"
+	check $? "$how: ends with status 0"
+	cmp -s plain "$name.out"
+	check $? "$how: the same output"
+	"$retally" report "run.$name" --by rank --format csv >"$name.csv" 2>>"$name.err"
+	[ "$(awk -F, 'NR > 1' "$name.csv" | wc -l)" -ge 2 ]
+	check $? "$how: both ranks have values"
+	tail -4 "$name.err"
+done
+ended
