@@ -2,8 +2,8 @@
 """The values of two profilers for the same dispatches, counter by counter.
 
 compare_values.py OURS.csv NCU.csv: OURS from `retally report DIR --by dispatch --format csv --wide --units base`,
-NCU from `ncu --csv --page raw --print-units base`. Prints for each counter the median and the largest relative
-difference over the dispatches, and how many are equal; last a line for each class that has a promise.
+NCU from `ncu --csv --page raw --print-units base`. Prints for each counter how far the means over the dispatches
+of a kernel differ, and in how many dispatches the values are equal; last a line for each class that has a promise.
 """
 import csv
 import statistics
@@ -41,19 +41,25 @@ if len(ours) != len(theirs):
 names = [name for name in theirs[0] if name in ours[0] and "__" in name]
 if not names:
     sys.exit("no counter is in both")
-worst = {}
+kernels = sorted({row["Kernel Name"] for row in theirs})
+groups = {}
 for name in names:
-    differences = []
-    for a, b in zip(ours, theirs):
-        x, y = number(a[name]), number(b[name])
-        if x is None or y is None:
-            differences.append(float("inf") if (x is None) != (y is None) else 0.0)
-        else:
-            differences.append(abs(x - y) / abs(y) if y else (0.0 if x == y else float("inf")))
-    equal = sum(d == 0 for d in differences)
-    median = statistics.median(differences)
-    print(f"{name:75} median {100 * median:8.3f} %  most {100 * max(differences):8.3f} %  equal {equal} of {len(differences)}")
-    worst.setdefault(kind(name), []).append((median, max(differences), name))
-for group, figures in sorted(worst.items()):
-    exact = sum(most == 0 for _, most, _ in figures)
-    print(f"{group}: {len(figures)} counters, {exact} equal in every dispatch,", f"largest median difference {100 * max(figures)[0]:.3f} % ({max(figures)[2]})")
+    pairs = [(row["Kernel Name"], number(a[name]), number(row[name])) for a, row in zip(ours, theirs)]
+    missing = sum(x is None or y is None for _, x, y in pairs)
+    pairs = [p for p in pairs if p[1] is not None and p[2] is not None]
+    equal = sum(x == y for _, x, y in pairs)
+    off = 0.0  # of the means of a kernel
+    for kernel in kernels:
+        x = [p[1] for p in pairs if p[0] == kernel]
+        y = [p[2] for p in pairs if p[0] == kernel]
+        if x and statistics.fmean(y):
+            off = max(off, abs(statistics.fmean(x) / statistics.fmean(y) - 1))
+        elif x and statistics.fmean(x):
+            off = float("inf")
+    print(f"{name:76} means of kernels differ by up to {100 * off:8.3f} %, equal in {equal} of {len(pairs)} dispatches"
+          + (f", missing in {missing}" if missing else ""))
+    groups.setdefault(kind(name), []).append((off, 0 < len(pairs) == equal, name))
+for group, figures in sorted(groups.items()):
+    off, _, name = max(figures)
+    print(f"{group}: {len(figures)} counters, {sum(f[1] for f in figures)} equal in every dispatch,"
+          f" means of kernels differ by up to {100 * off:.3f} % ({name})")

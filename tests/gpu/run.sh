@@ -32,7 +32,7 @@ for name in $(./traps list); do
 			none=$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next } $c["counted"] == 0' "$run.csv" | wc -l)
 			reasons=$("$retally" report "$run" --by reason --format csv 2>/dev/null | awk 'NR > 1' | wc -l)
 			rows=$(($(wc -l <"$run.csv") - 1))
-			[ "$rows" -gt 0 ] && { [ "$none" = 0 ] || [ "$reasons" -gt 0 ]; }
+			[ "$reasons" -gt 0 ] || { [ "$rows" -gt 0 ] && [ "$none" = 0 ]; }
 			check $? "$name, $mode, $passes: $rows dispatches, $none without values, $reasons reasons"
 		done
 	done
