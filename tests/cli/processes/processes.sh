@@ -60,7 +60,9 @@ if __name__ == "__main__":
     with multiprocessing.get_context(sys.argv[1]).Pool(2) as pool:
         print(sum(pool.map(work, range(3))))
 P
-counted 'python multiprocessing fork' 3 0 python3 pool.py fork
+for method in fork spawn forkserver; do
+	counted "python multiprocessing $method" 3 0 python3 pool.py $method
+done
 
 # A fork without an exec, where the functions are the program's own.
 cat >forks.c <<'C'
