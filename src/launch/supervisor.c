@@ -130,6 +130,10 @@ static void supervisor_record(struct supervisor *s, struct progress *progress, u
 				"(--pass-timeout sets the limit)",
 				pass, (double)(r->times.end_ns - r->times.begin_ns) / 1e9,
 				(double)s->first_wall_ns / 1e9);
+	/* What was counted until then is no count of the pass. */
+	for (uint32_t i = 0; r->timed_out && i < r->n_samples; i++)
+		if (r->samples[i].status == SAMPLE_OK || r->samples[i].status == SAMPLE_MULTIPLEXED)
+			r->samples[i].status = SAMPLE_INCOMPLETE;
 	if (pass)
 		record_samples(&s->record, pass, &r->times, r->samples, r->n_samples, r->enabled_ns,
 			       r->running_ns);

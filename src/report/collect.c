@@ -74,7 +74,7 @@ static void add_to_cell(struct cell_sums *c, const struct store_value *v, const 
 	if (!v->recorded)
 		return;
 	if (v->status != SAMPLE_OK) {
-		if (v->status <= SAMPLE_DECLINED)
+		if (v->status <= SAMPLE_STATUS_MAX)
 			c->bad[v->status]++;
 		if (v->status == SAMPLE_MULTIPLEXED) {
 			c->raw = n;

@@ -25,7 +25,7 @@ struct cell_sums { /* one counter, one pass, one group */
 	uint64_t n, n_complete;
 	struct total all, complete; /* complete: of rows that have every counter of the pass */
 	struct number min, max;
-	uint64_t bad[SAMPLE_DECLINED + 1];
+	uint64_t bad[SAMPLE_STATUS_MAX + 1];
 	uint64_t enabled_ns, running_ns; /* of the multiplexed */
 	struct number raw;               /* of the last multiplexed */
 	uint64_t *ranks;                 /* set of those behind n; NULL: none of a known rank */

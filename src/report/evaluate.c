@@ -14,9 +14,10 @@ static int no_memory(struct error *err)
 const char *status_name(uint8_t status)
 {
 	static const char *const names[] = {"ok",          "not collected", "overflowed",
-					    "multiplexed", "not matched",   "declined"};
+					    "multiplexed", "not matched",   "declined",
+					    "incomplete"};
 
-	return status <= SAMPLE_DECLINED ? names[status] : "not collected";
+	return status <= SAMPLE_STATUS_MAX ? names[status] : "not collected";
 }
 
 static const char *keep(struct values *v, struct str *s)
@@ -82,7 +83,7 @@ static bool why_bad(const struct values *v, const struct group_sums *g, uint32_t
 		const struct cell_sums *c = cell_at(g, p);
 		uint8_t most = 0;
 
-		for (uint8_t i = SAMPLE_NOT_COLLECTED; c && i <= SAMPLE_DECLINED; i++) {
+		for (uint8_t i = SAMPLE_NOT_COLLECTED; c && i <= SAMPLE_STATUS_MAX; i++) {
 			if (c->bad[i] && (!most || c->bad[i] > c->bad[most]))
 				most = i;
 		}

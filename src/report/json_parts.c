@@ -159,7 +159,7 @@ void json_tail(const struct store *s, struct json_writer *w)
 	json_key(w, "missing_passes");
 	json_begin_array(w);
 	for (uint32_t k = 1; k <= plan->n_passes; k++) {
-		if (store_pass_has_run(s, k) || store_pass_is_part(s, k))
+		if (store_pass_is_complete(s, k) || store_pass_is_part(s, k))
 			continue;
 		str_clear(&text);
 		store_pass_command(s, k, &text);

@@ -212,7 +212,8 @@ void coverage_of_store(const struct store *s, struct str *out)
 
 	runs = store_runs(s, &n);
 	for (size_t i = 0; samples && i < n; i++) {
-		if (!runs[i].pass || runs[i].pass > plan->n_passes || !runs[i].ended)
+		if (!runs[i].pass || runs[i].pass > plan->n_passes || !runs[i].ended ||
+		    (runs[i].flags & SPOOL_PASS_TIMED_OUT))
 			continue;
 		samples[runs[i].pass - 1]++;
 		several = several || (first && first->spool != runs[i].spool);

@@ -13,6 +13,8 @@ static bool is_complete(const struct store *s)
 
 	for (uint32_t i = 0; complete && i < plan->n_counters; i++)
 		complete = !store_why_missing(s, i, &why);
+	for (uint32_t k = 1; complete && k <= plan->n_passes; k++) /* a rank of it may be cut off */
+		complete = !store_pass_has_run(s, k) || store_pass_is_complete(s, k);
 	str_release(&why);
 	return complete;
 }

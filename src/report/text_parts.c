@@ -61,7 +61,7 @@ static void add_coverage(const struct store *s, struct str *out)
 	size_t n_runs, n_spools, n_executions = 0;
 
 	for (uint32_t k = 1; k <= plan->n_passes; k++)
-		passes += store_pass_has_run(s, k);
+		passes += store_pass_is_complete(s, k);
 	for (uint32_t i = 0; i < plan->n_counters; i++)
 		counters += !store_why_missing(s, i, &why);
 	str_release(&why);
@@ -386,7 +386,7 @@ void text_missing(const struct store *s, struct str *out)
 		nothing_ran = nothing_ran && !store_pass_has_run(s, k);
 	for (uint32_t k = 1, n = 0; k <= plan->n_passes; k++) {
 		/* In place there was nothing to count: another pass would find nothing either. */
-		if (store_pass_has_run(s, k) || store_pass_is_part(s, k) || nothing_ran)
+		if (store_pass_is_complete(s, k) || store_pass_is_part(s, k) || nothing_ran)
 			continue;
 		if (!n++)
 			str_add(out, "\nto collect the missing passes\n");

@@ -33,7 +33,7 @@ struct ingest {
 	uint32_t *attempt; /* [pass] */
 	bool in_place;     /* passes are replays within the execution of pass 0 */
 	uint32_t *offset;  /* [pass]: where its counters begin in counts */
-	uint64_t (*counts)[SAMPLE_DECLINED + 1];
+	uint64_t (*counts)[SAMPLE_STATUS_MAX + 1];
 	sqlite3_stmt *find_kernel, *add_kernel, *add_run, *end_run, *add_window, *add_declined;
 };
 
@@ -419,7 +419,7 @@ static int on_sample(struct ingest *in, struct window_slot *slot, const struct s
 			pass, in->plan->counters[sample->counter].name);
 		return 0;
 	}
-	if (v.status > SAMPLE_DECLINED || v.kind > SAMPLE_F64 ||
+	if (v.status > SAMPLE_STATUS_MAX || v.kind > SAMPLE_F64 ||
 	    (v.kind == SAMPLE_F64 && !isfinite(sample->value.f64))) {
 		problems_add(&in->problems, PROBLEM_VALUE,
 			     "a sample of '%s' in pass %u has no meaning (status %u, kind %u)",
@@ -544,7 +544,7 @@ static int write_coverage(struct ingest *in, struct error *err)
 		const struct plan_pass *p = &in->plan->passes[k - 1];
 
 		for (uint32_t i = 0; !rc && i < p->n_counters; i++) {
-			for (int status = 0; !rc && status <= SAMPLE_DECLINED; status++) {
+			for (int status = 0; !rc && status <= SAMPLE_STATUS_MAX; status++) {
 				uint64_t n = in->counts[in->offset[k] + i][status];
 
 				if (!n)

@@ -8,7 +8,7 @@
 #include "store/sql.h"
 #include "store/store.h"
 
-#define STORE_SCHEMA_VERSION 2
+#define STORE_SCHEMA_VERSION 3
 /* SQLite allows 2000 columns a table; counters beyond go to sample_extra. */
 #define STORE_COLUMNS_MAX 1900
 
@@ -37,7 +37,7 @@ struct store {
 	VEC(struct store_finding) findings;
 	VEC(struct store_window) windows;
 	VEC(struct store_declined) declined;
-	uint64_t (*counts)[SAMPLE_DECLINED + 1]; /* by pass and counter, see pass_offset */
+	uint64_t (*counts)[SAMPLE_STATUS_MAX + 1]; /* by pass and counter, see pass_offset */
 	bool *pass_has_run;                      /* [pass] */
 };
 

@@ -144,7 +144,7 @@ static int load_counts(struct store *s, struct error *err)
 		const struct plan_pass *p;
 
 		rc = 0;
-		if (pass < 1 || pass > s->plan.n_passes || status < 0 || status > SAMPLE_DECLINED)
+		if (pass < 1 || pass > s->plan.n_passes || status < 0 || status > SAMPLE_STATUS_MAX)
 			continue;
 		p = &s->plan.passes[pass - 1];
 		for (uint32_t i = 0; i < p->n_counters; i++) {

@@ -171,14 +171,18 @@ static const char *single_note(const struct store *s, uint32_t pass)
 
 static void why_in_run_pass(const struct store *s, uint32_t pass, uint32_t counter, struct str *out)
 {
-	static const char *const words[] = {
-		"",        "not collected", "overflowed", "multiplexed", "dispatch not matched",
-		"declined"};
+	static const char *const words[] = {"",
+					    "not collected",
+					    "overflowed",
+					    "multiplexed",
+					    "dispatch not matched",
+					    "declined",
+					    "cut off at the time limit"};
 	const char *note = single_note(s, pass);
 	int most = 0;
 	uint64_t n_most = 0;
 
-	for (int i = SAMPLE_NOT_COLLECTED; i <= SAMPLE_DECLINED; i++) {
+	for (int i = SAMPLE_NOT_COLLECTED; i <= SAMPLE_STATUS_MAX; i++) {
 		uint64_t n = store_sample_count(s, pass, counter, (enum sample_status)i);
 
 		if (n > n_most) {

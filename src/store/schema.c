@@ -54,7 +54,8 @@ static const char schema_text[] =
 	"STRICT;"
 	"CREATE TABLE status(status INTEGER PRIMARY KEY, reason TEXT NOT NULL) STRICT;"
 	"INSERT INTO status VALUES(0, 'ok'), (1, 'not collected'), (2, 'overflowed'),"
-	" (3, 'multiplexed'), (4, 'dispatch not matched'), (5, 'declined');"
+	" (3, 'multiplexed'), (4, 'dispatch not matched'), (5, 'declined'),"
+	" (6, 'incomplete: the time limit ended the pass');"
 	"CREATE VIEW not_collected AS SELECT e.pass, e.row, c.name AS counter, e.instance,"
 	" s.reason, e.value AS raw FROM sample_extra e JOIN counter c USING(counter)"
 	" JOIN status s USING(status) WHERE e.status <> 0;";

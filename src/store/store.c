@@ -272,12 +272,35 @@ bool store_pass_has_run(const struct store *s, uint32_t pass)
 	return pass <= s->plan.n_passes && s->pass_has_run[pass];
 }
 
+static bool run_is_whole(const struct store_run *r)
+{
+	return r->ended && !(r->flags & SPOOL_PASS_TIMED_OUT);
+}
+
+bool store_pass_is_complete(const struct store *s, uint32_t pass)
+{
+	if (!store_pass_has_run(s, pass))
+		return false;
+	vec_for_each (&s->runs, cut) {
+		bool again = false;
+
+		if (cut->pass != pass || !(cut->flags & SPOOL_PASS_TIMED_OUT))
+			continue;
+		vec_for_each (&s->runs, r)
+			again = again || (r->pass == pass && run_is_whole(r) &&
+					  r->spool->rank == cut->spool->rank);
+		if (!again)
+			return false;
+	}
+	return true;
+}
+
 uint64_t store_sample_count(const struct store *s, uint32_t pass, uint32_t counter,
 			    enum sample_status status)
 {
 	const struct plan_pass *p;
 
-	if (!pass || pass > s->plan.n_passes || status > SAMPLE_DECLINED)
+	if (!pass || pass > s->plan.n_passes || status > SAMPLE_STATUS_MAX)
 		return 0;
 	p = &s->plan.passes[pass - 1];
 	for (uint32_t i = 0; i < p->n_counters; i++) {

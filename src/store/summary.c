@@ -40,7 +40,7 @@ static void add_coverage(const struct store *s, uint64_t kernels, uint64_t dispa
 	uint32_t passes = 0, counters = 0, metrics = 0;
 
 	for (uint32_t k = 1; k <= s->plan.n_passes; k++)
-		passes += s->pass_has_run[k];
+		passes += store_pass_is_complete(s, k);
 	for (uint32_t i = 0; i < s->plan.n_counters; i++)
 		counters += is_collected(s, i);
 	for (uint32_t i = 0; i < s->plan.n_metrics; i++)
@@ -338,7 +338,8 @@ int store_summary(struct store *s, struct str *out, struct error *err)
 	else
 		add_cost(s, out);
 	for (uint32_t k = s->plan.n_passes; k; k--) {
-		if (!s->pass_has_run[k] && !store_pass_is_part(s, k) && (!in_place || dispatches))
+		if (!store_pass_is_complete(s, k) && !store_pass_is_part(s, k) &&
+		    (!in_place || dispatches))
 			next = k;
 	}
 	str_add(out, "  next: ");

@@ -129,7 +129,9 @@ enum sample_status { /* a value that was not collected is never 0 */
 	SAMPLE_MULTIPLEXED = 3, /* value is the raw count; running/enabled tell the share */
 	SAMPLE_NOT_MATCHED = 4,
 	SAMPLE_DECLINED = 5,
+	SAMPLE_INCOMPLETE = 6, /* counted until the time limit ended the pass; no part of any sum */
 };
+#define SAMPLE_STATUS_MAX SAMPLE_INCOMPLETE
 enum sample_kind {
 	SAMPLE_U64 = 0,
 	SAMPLE_F64 = 1

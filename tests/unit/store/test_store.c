@@ -227,6 +227,70 @@ static void test_statuses_and_instances(void **state)
 	run_dir_remove(&d);
 }
 
+/* A rank that was ended at the time limit: what it had counted is no value, and its pass counts
+ * only when that rank, and not just another one, has come to its end. */
+static void test_time_limit(void **state)
+{
+	struct run_dir d;
+	struct spool_writer w;
+	struct spool_sample cut[] = {SAMPLE_U(CYCLES, 1000), SAMPLE_U(STEPS, 3)};
+	struct str text = STR_INIT;
+	struct store *s;
+
+	(void)state;
+	cut[0].status = cut[1].status = SAMPLE_INCOMPLETE;
+	run_dir_init(&d, small_plan());
+	run_dir_write_run_json(&d);
+	run_dir_spool(&d, &w, "zero", 0);
+	add_small_pass(&w, 1, 0);
+	add_small_pass(&w, 2, 0);
+	finish(&w);
+	run_dir_spool(&d, &w, "one", 1);
+	add_small_pass(&w, 1, 0);
+	add_begin(&w, 2, 3);
+	add_dispatch(&w, 2, 0, 0, SPOOL_UNIT_PROCESS);
+	add_samples(&w, 2, 0, cut, 2);
+	add_end(&w, 2, -1, 9, SPOOL_PASS_TIMED_OUT);
+	finish(&w);
+	free(dump(&d));
+	s = open_store(&d);
+	assert_true(store_pass_is_complete(s, 1));
+	assert_true(store_pass_has_run(s, 2));
+	assert_false(store_pass_is_complete(s, 2));
+	assert_false(store_pass_is_complete(s, 3));
+	assert_int_equal(store_sample_count(s, 2, STEPS, SAMPLE_OK), 1);
+	assert_int_equal(store_sample_count(s, 2, STEPS, SAMPLE_INCOMPLETE), 1);
+	assert_int_equal(store_summary(s, &text, NULL), 0);
+	assert_non_null(strstr(str_text(&text), ": 1 of 3 passes, "));
+	assert_non_null(strstr(str_text(&text), " --pass 2 "));
+	str_clear(&text);
+	store_close(s);
+	run_dir_spool(&d, &w, "again", 1);
+	add_small_pass(&w, 2, 0);
+	finish(&w);
+	s = open_store(&d);
+	assert_true(store_pass_is_complete(s, 2));
+	assert_int_equal(store_summary(s, &text, NULL), 0);
+	assert_non_null(strstr(str_text(&text), ": 2 of 3 passes, "));
+	str_release(&text);
+	store_close(s);
+	run_dir_remove(&d);
+
+	run_dir_init(&d, small_plan()); /* and of one process: why there is nothing */
+	run_dir_spool(&d, &w, "alone", -1);
+	add_begin(&w, 2, 3);
+	add_dispatch(&w, 2, 0, 0, SPOOL_UNIT_PROCESS);
+	add_samples(&w, 2, 0, cut, 2);
+	add_end(&w, 2, -1, 9, SPOOL_PASS_TIMED_OUT);
+	finish(&w);
+	s = open_store(&d);
+	assert_true(store_why_missing(s, STEPS, &text));
+	assert_string_equal(str_text(&text), "cut off at the time limit in pass 2");
+	str_release(&text);
+	store_close(s);
+	run_dir_remove(&d);
+}
+
 static void test_big_and_bad_numbers(void **state)
 {
 	struct run_dir d;
@@ -491,6 +555,7 @@ int main(void)
 		cmocka_unit_test(test_same_pass_twice_is_two),
 		cmocka_unit_test(test_any_order),
 		cmocka_unit_test(test_statuses_and_instances),
+		cmocka_unit_test(test_time_limit),
 		cmocka_unit_test(test_big_and_bad_numbers),
 		cmocka_unit_test(test_records_that_lie),
 		cmocka_unit_test(test_torn_and_damaged),

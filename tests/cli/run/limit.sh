@@ -1,0 +1,32 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# A pass that its time limit ended is not collected: its values are incomplete, and the command that is printed for it
+# collects it. (The limit is ten seconds and the time of the first pass.)
+# shellcheck disable=SC2016 # words for another shell
+# shellcheck source=tests/cli/lib.sh
+. "$RETALLY_SOURCE/tests/cli/lib.sh"
+export RETALLY_PERF_SLOTS=breakpoint=1 app=$programs/twelve
+"$retally" plan --json -e bp:f1,bp:f2,bp:f3 -- "$app" >plan.json 2>err || skip_all "no breakpoints here: $(head -1 err)"
+told() { # DIR: name and status of each counter, then the passes to be run again
+	"$retally" report "$1" --format json | python3 -c '
+import json, sys
+d = json.load(sys.stdin)
+for row in sorted((r for r in d["values"] if r["name"].startswith("bp:")), key=lambda r: r["name"]):
+    print(row["name"], row["status"], "none" if row["value"] is None else "a value")
+print([p["pass"] for p in d["missing_passes"]])'
+}
+run() { timeout 100 "$retally" run -o "$1" --plan plan.json --pass-timeout 1 "${@:2}" -- sh -c \
+	'"$app"; [ "$RETALLY_PASS" != 0002 ] || [ -f go ] || sleep 300'; }
+exits 0 'a program that hangs in pass 2' run dir
+like "$(cat err)" 'pass 2 was ended after' 'the limit is told'
+like "$(cat err)" ' 1 of 3 passes, 3 of 5 counters' 'and the pass is not among those collected'
+is "$(told dir)" "$(printf '%s\n' 'bp:f1 ok a value' 'bp:f2 incomplete none' 'bp:f3 not collected none' '[2, 3]')" \
+	'its counter has no value, for that reason, and the pass is to be run again'
+like "$("$retally" report dir)" 'collected +1 of 3 passes, 3 of 5 counters' 'the text says the same'
+like "$("$retally" report dir)" 'cut off at the time limit in pass 2: bp:f2' 'and why'
+like "$(cat err)" 'next: .*--pass 2 ' 'the next command is that of this pass'
+touch go
+exits 0 'the pass again, to its end' run dir --pass 2
+is "$(told dir)" "$(printf '%s\n' 'bp:f1 ok a value' 'bp:f2 ok a value' 'bp:f3 not collected none' '[3]')" \
+	'closes the gap'
+done_testing
