@@ -8,6 +8,7 @@
 #include "model/catalog_load.h"
 #include "report/table.h"
 #include "source/perf/perf_host.h"
+#include "source/rocm/rocm_host.h"
 #include "source/sim/sim_host.h"
 
 #include <stdio.h>
@@ -70,6 +71,7 @@ static int list_sources(struct listing *l, struct error *err)
 	struct cuda_api api;
 	struct error why = {0};
 	struct table *t;
+	char rocm[600];
 	size_t n;
 	int rc = perf_host_examine(&arena, &f, &n, err);
 
@@ -87,6 +89,12 @@ static int list_sources(struct listing *l, struct error *err)
 	table_add_string(t, "planning for NVIDIA chips");
 	table_add_bool(t, !rc);
 	table_add_string(t, rc ? why.message : api.path);
+	table_end_row(t);
+	rc = rocm_host_explain(rocm, sizeof(rocm));
+	table_add_string(t, "rocm");
+	table_add_string(t, "counting on AMD GPUs");
+	table_add_bool(t, rc != 0);
+	table_add_string(t, rocm);
 	table_end_row(t);
 	table_add_string(t, "sim");
 	table_add_string(t, "the simulated device");

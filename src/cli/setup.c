@@ -9,6 +9,7 @@
 #include "model/catalog_load.h"
 #include "model/planner.h"
 #include "source/perf/perf_host.h"
+#include "source/rocm/rocm_host.h"
 #include "source/sim/sim_host.h"
 
 #include <limits.h>
@@ -146,6 +147,9 @@ int setup_catalog(struct setup *s, const struct options *o, char *program, struc
 	if (!chip && o->source && !strcmp(o->source, "sim"))
 		chip = SIM_HOST_CHIP;
 	if (o->source && !strcmp(o->source, "cuda") && !chip && (rc = cuda_host_detect(&chip, err)))
+		return rc;
+	if (o->source && !strcmp(o->source, "rocm") && !chip &&
+	    (rc = rocm_host_detect(NULL, &chip, err)))
 		return rc;
 	s->this_machine = !chip || !strcmp(chip, SETUP_THIS_MACHINE);
 	if (o->source && s->this_machine && strcmp(o->source, "perf"))
