@@ -201,6 +201,8 @@ void device_park_store(struct replay_device *d, void *store)
 
 void device_park_op(struct replay_device *d, void *recorded)
 {
+	if (d->runtime->op_parked && !d->lost)
+		d->runtime->op_parked(d->runtime_device, recorded);
 	(void)vec_push(&d->parked_ops, recorded);
 }
 

@@ -166,6 +166,10 @@ struct runtime {
 	int (*times)(void *device, void *recorded, uint64_t *begin_ns_out, uint64_t *end_ns_out,
 		     struct error *err);
 	void (*op_release)(void *device, void *recorded);
+	/* May be NULL. The window of the operation was given up while the device may still run it:
+	 * op_release follows when the device is idle. A runtime that holds something back until the
+	 * window is over (a signal of the program) lets go of it here. */
+	void (*op_parked)(void *device, void *recorded);
 };
 
 #endif
