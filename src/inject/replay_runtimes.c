@@ -5,10 +5,13 @@
 #include "inject/replay_session.h"
 #include "inject/say.h"
 #include "runtime/cuda/cuda_runtime.h"
+#include "runtime/hsa/hsa_runtime.h"
 #include "runtime/opencl/opencl.h"
 #include "runtime/region/region.h"
 #include "runtime/sim/runtime_sim.h"
 #include "source/perf/perf_threads_device.h"
+#include "source/rocm/rocm_device.h"
+#include "source/rocm/rocm_tool.h"
 #include "source/sim/sim_device.h"
 #include "wire/spool_format.h"
 
@@ -73,6 +76,73 @@ ENTRY int InitializeInjection(void)
 	return 1;
 }
 
+/* ---- AMD ---- */
+
+struct rocp_configure_result *rocprofiler_configure(uint32_t version, const char *text,
+						    uint32_t priority, struct rocp_client_id *id);
+
+static void say_rocm(void *data, const char *text)
+{
+	(void)data;
+	say("%s; AMD GPUs run uncounted", text);
+}
+
+static void say_hsa(const char *text)
+{
+	say_rocm(NULL, text);
+}
+
+/* In the program's first call of the HSA runtime. */
+static void take_hsa(void *data, void **tables, uint64_t n)
+{
+	struct runtime_hsa_options options = {
+		.source = &source_rocm,
+		.use = replay_session_use,
+		.say = say_hsa,
+		.alone = replay_session_settings()->mode == REPLAY_SETTINGS_KERNEL,
+	};
+	struct error err = {0};
+
+	(void)data;
+	if (!replay_session_engine())
+		return;
+	if (runtime_hsa_attach(replay_session_engine(), tables, n, &options, &err))
+		say_rocm(NULL, err.message);
+}
+
+static void mark_range(void *data, const char *name, bool begins)
+{
+	(void)data;
+	replay_session_mark(name, begins);
+}
+
+/* By rocprofiler-sdk, when the program first uses a runtime of ROCm, with ROCP_TOOL_LIBRARIES or
+ * because this object is preloaded. */
+ENTRY struct rocp_configure_result *rocprofiler_configure(uint32_t version, const char *text,
+							  uint32_t priority,
+							  struct rocp_client_id *id)
+{
+	const struct rocm_tool_hooks hooks = {
+		.tables = take_hsa,
+		.range = replay_session_engine() &&
+					 replay_session_settings()->mode == REPLAY_SETTINGS_RANGE
+				 ? mark_range
+				 : NULL,
+		.say = say_rocm,
+	};
+	struct rocp_configure_result *result = NULL;
+	struct error err = {0};
+	int rc;
+
+	(void)priority;
+	if (!replay_session_engine() || !is_wanted("rocm"))
+		return NULL;
+	rc = rocm_tool_configure(version, text, id, &hooks, &result, &err);
+	if (rc && rc != RC_EXISTS)
+		say_rocm(NULL, err.message);
+	return result;
+}
+
 /* ---- OpenCL ---- */
 
 /* Of the sources so far only perf counts on such a device: on the threads that do its work. */
@@ -127,16 +197,19 @@ bool replay_runtimes_detach(void)
 {
 	runtime_cuda_detach();
 	runtime_opencl_detach();
-	return runtime_sim_detach();
+	/* both, whatever the first says */
+	return runtime_hsa_detach() & runtime_sim_detach();
 }
 
 void replay_runtimes_release(void)
 {
+	runtime_hsa_release();
 	runtime_sim_release();
 }
 
 void replay_runtimes_abandon(void)
 {
 	runtime_cuda_abandon();
+	runtime_hsa_abandon();
 	runtime_sim_abandon();
 }

@@ -61,6 +61,7 @@ int in_place_init(struct in_place *p, const struct replay_settings *settings, co
 	rc = rc ? rc : add_text(p, "RETALLY_OUT", absolute, "", err);
 	rc = rc ? rc : add_text(p, "RETALLY_SIM_TOOL", library, "", err);
 	rc = rc ? rc : add_text(p, "CUDA_INJECTION64_PATH", library, "", err);
+	rc = rc ? rc : add_list(p, "ROCP_TOOL_LIBRARIES", library, err);
 	rc = rc ? rc : add_list(p, "LD_PRELOAD", library, err);
 	rc = rc ? rc : add_list(p, "OPENCL_LAYERS", library, err);
 	if (rc)
