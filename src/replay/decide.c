@@ -175,6 +175,8 @@ void replay_after(struct replay_device *d, const struct runtime_op *op, bool lau
 		window_untake(d);
 	if (d->live.unit_open)
 		live_after(d, launched);
+	if (d->live.trying)
+		live_tried(d, launched);
 	device_settle_phase(d);
 	device_leave(d);
 }

@@ -42,6 +42,7 @@ struct kernel {
 	const char *given_up; /* why it is not replayed any more; of a decline */
 	bool counted;         /* in sums.kernels */
 	bool wide;            /* wrote outside its reach: reaches every memory */
+	bool ends;            /* alone on the device; see SOURCE_SERIALISES */
 	bool slow;            /* did not end soon enough for its check: alone until that is made */
 	uint64_t windows;     /* that held it and were replayed */
 	uint64_t checks;      /* instances whose reach was checked and found true */
@@ -131,6 +132,7 @@ struct live_unit {
 struct live {
 	bool open;
 	bool unit_open;
+	struct kernel *trying; /* launched uncounted, to see whether it ends */
 	uint32_t pass;
 	VEC(struct live_unit) units;
 };
@@ -325,6 +327,8 @@ int passes_run(struct replay_device *d, struct error *err);
 bool live_begin(struct replay_device *d, const struct runtime_op *op, struct kernel *k,
 		uint64_t ordinal, bool strict, const char **why_out);
 void live_after(struct replay_device *d, bool launched);
+/* The kernel that is tried was launched: waits a moment for its end. */
+void live_tried(struct replay_device *d, bool launched);
 /* The device is drained: reads and records what was counted. */
 void live_close(struct replay_device *d);
 /* It did not drain: the kernels in it are not waited for again. */

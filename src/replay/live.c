@@ -19,7 +19,12 @@ static uint32_t next_pass(const struct replay_device *d, const struct kernel *k)
 
 static bool needs_drain(const struct replay_device *d)
 {
-	return (d->source->capabilities & SOURCE_NEEDS_DRAIN) != 0;
+	return (d->source->capabilities & (SOURCE_NEEDS_DRAIN | SOURCE_SERIALISES)) != 0;
+}
+
+static bool needs_trial(const struct replay_device *d, const struct kernel *k)
+{
+	return (d->source->capabilities & SOURCE_SERIALISES) && !k->ends;
 }
 
 /* Whether the open pass can take the operation. */
@@ -96,6 +101,11 @@ bool live_begin(struct replay_device *d, const struct runtime_op *op, struct ker
 		d->outstanding++;
 		return false;
 	}
+	if (needs_trial(d, k)) {
+		l->trying = k;
+		*why_out = "it is seen first whether it ends by itself";
+		return false;
+	}
 	if (!vec_reserve(&l->units, l->units.n + 1)) {
 		*why_out = "out of memory";
 		return false;
@@ -155,6 +165,26 @@ void live_after(struct replay_device *d, bool launched)
 		device_kill(d, d->lost, err.message);
 	}
 	live_drop(d, rc == RC_TIMEOUT ? "does not drain" : err.message);
+}
+
+void live_tried(struct replay_device *d, bool launched)
+{
+	uint64_t bound = d->replay->options.drain_ns;
+	struct kernel *k = d->live.trying;
+	struct error err = {0};
+	int rc;
+
+	d->live.trying = NULL;
+	if (!launched)
+		return;
+	rc = device_drain(d, bound < REPLAY_CHECK_NS ? bound : REPLAY_CHECK_NS, &err);
+	k->ends = !rc;
+	if (rc == RC_TIMEOUT) {
+		k->undrainable = true;
+		d->outstanding++;
+	} else if (rc) {
+		device_check_lost(d, rc, &err);
+	}
 }
 
 /* Reads one unit and records it. */

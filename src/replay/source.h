@@ -38,6 +38,11 @@ enum source_capability {
 	/* The first execution after pass_begin differs from the later ones (page faults, code
 	 * loading): the engine runs the window once uncounted before the first counted pass. */
 	SOURCE_WANTS_WARM_UP = 1 << 3,
+	/* While a pass is open the vendor's library runs the kernels of a device one after the
+	 * other, so that one which waits for another would never end. Nothing is counted live beside
+	 * work that does not drain, live passes are of one dispatch, and a kernel is counted live
+	 * only after an uncounted dispatch of it ended by itself. */
+	SOURCE_SERIALISES = 1 << 4,
 };
 
 struct source_unit {

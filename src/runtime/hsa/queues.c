@@ -323,7 +323,6 @@ static uint32_t my_shut_down(void)
 {
 	if (atomic_fetch_sub(&hsa_session.users, 1) == 1 && !atomic_load(&hsa_session.off)) {
 		(void)runtime_hsa_detach();
-		replay_disable(hsa_session.replay, "the program shut the HSA runtime down");
 		runtime_hsa_release();
 		atomic_store(&hsa_session.closed, true);
 	}

@@ -462,7 +462,7 @@ bool rocm_device_times(const struct rocm_times_at *at, uint64_t *begin_ns_out, u
 const struct source source_rocm = {
 	.name = "rocm",
 	.size = sizeof(source_rocm),
-	.capabilities = SOURCE_OVERLAP,
+	.capabilities = SOURCE_OVERLAP | SOURCE_SERIALISES,
 	.device_open = device_open,
 	.pass_begin = pass_begin,
 	.unit_begin = unit_begin,
