@@ -9,12 +9,16 @@
  * Rank 0 prints "ranks N sum S node K", K the ranks that share memory with it. Functions f1 to f10
  * are called 10 K + rank times, the truth for bp: counts, and nothing else of the program depends
  * on them. MPI_RANKS_PIDS=DIR: each rank leaves an empty file DIR/PASS.PID first of all.
+ * MPI_RANKS_EVENT=FILE: a rank that does WHAT adds a line with the time (seconds since 1970) just
+ * before.
  */
+#include <fcntl.h>
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define LARGE (1 << 20)
@@ -71,6 +75,19 @@ static void leave_pid(const char *pass)
 	file = fopen(name, "w");
 	if (file)
 		fclose(file);
+}
+
+static void leave_time(void)
+{
+	const char *name = getenv("MPI_RANKS_EVENT");
+	struct timespec now;
+	int fd = name ? open(name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666) : -1;
+
+	if (fd < 0)
+		return;
+	clock_gettime(CLOCK_REALTIME, &now);
+	dprintf(fd, "%lld.%06ld\n", (long long)now.tv_sec, now.tv_nsec / 1000);
+	close(fd);
 }
 
 static void fail(const char *what)
@@ -148,6 +165,8 @@ int main(int argc, char **argv)
 		printf("ranks %d sum %d node %d\n", size, sum, node);
 		fflush(stdout);
 	}
+	if (does && strcmp(what, "ok") != 0 && strcmp(what, "exit") != 0)
+		leave_time();
 	if (does && !strcmp(what, "abort"))
 		MPI_Abort(MPI_COMM_WORLD, 7);
 	if (does && !strcmp(what, "kill"))
@@ -162,5 +181,8 @@ int main(int argc, char **argv)
 		_exit(0);
 	MPI_Barrier(MPI_COMM_WORLD);
 	MPI_Finalize();
-	return does && !strcmp(what, "exit") ? 5 : 0;
+	if (!does || strcmp(what, "exit") != 0)
+		return 0;
+	leave_time();
+	return 5;
 }
