@@ -5,6 +5,7 @@
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 # Only these transports: a message between two ranks that do not share memory is an error then.
 export OMPI_MCA_pml=ob1 OMPI_MCA_btl=vader,self OMPI_MCA_mpi_yield_when_idle=1
+export UCX_TLS=sm,self # the same for MPICH, whose ranks of other nodes go by UCX
 # One breakpoint at a time: ten functions are ten passes.
 export RETALLY_PERF_SLOTS=breakpoint=1
 unset RETALLY_RANK RETALLY_SIZE RETALLY_JOB PMI_RANK PMI_FD PMIX_NAMESPACE SLURM_JOB_ID SLURM_PROCID

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A pass that its time limit ended is not collected: its values are incomplete, and the command that is printed for it
 # collects it. (The limit is ten seconds and the time of the first pass.)
-# shellcheck disable=SC2016 # words for another shell
+# shellcheck disable=SC2016,SC2317 # words for another shell; called by exits
 # shellcheck source=tests/cli/lib.sh
 . "$RETALLY_SOURCE/tests/cli/lib.sh"
 export RETALLY_PERF_SLOTS=breakpoint=1 app=$programs/twelve
