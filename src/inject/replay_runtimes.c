@@ -87,6 +87,12 @@ static void say_rocm(void *data, const char *text)
 	say("%s; AMD GPUs run uncounted", text);
 }
 
+static void tell_rocm(void *data, const char *text)
+{
+	(void)data;
+	say("%s", text);
+}
+
 static void say_hsa(const char *text)
 {
 	say_rocm(NULL, text);
@@ -129,6 +135,7 @@ ENTRY struct rocp_configure_result *rocprofiler_configure(uint32_t version, cons
 				 ? mark_range
 				 : NULL,
 		.say = say_rocm,
+		.tell = tell_rocm,
 	};
 	struct rocp_configure_result *result = NULL;
 	struct error err = {0};

@@ -18,37 +18,51 @@ union info {
 
 /* ---- descriptions ---- */
 
+static uint32_t rank_of(const char *name)
+{
+	static const char *const names[] = {"DIMENSION_XCC",           "DIMENSION_AID",
+					    "DIMENSION_SHADER_ENGINE", "DIMENSION_SHADER_ARRAY",
+					    "DIMENSION_WGP",           "DIMENSION_INSTANCE"};
+
+	for (uint32_t i = 0; name && i < sizeof(names) / sizeof(*names); i++)
+		if (!strcmp(names[i], name))
+			return i + 1;
+	return 0;
+}
+
+/* Sorted in, those of equal rank in the library's order. */
+static void add_dimension(struct rocm_counter *k, const struct rocp_dimension_info *info)
+{
+	struct rocm_dimension d = {
+		.id = info->id, .n = (uint32_t)info->instances, .rank = rank_of(info->name)};
+	uint32_t at = k->n_dimensions++;
+
+	for (; at && k->dimensions[at - 1].rank > d.rank; at--)
+		k->dimensions[at] = k->dimensions[at - 1];
+	k->dimensions[at] = d;
+}
+
 /* false: this counter cannot be used. */
 static bool take_dimensions(struct rocm_counter *k, const struct rocp_counter_info_v1 *info)
 {
-	uint64_t n = 1;
+	uint64_t n = 1, known = 1;
 
 	if (info->n_dimensions > ROCM_DIMENSIONS_MAX || (info->n_dimensions && !info->dimensions))
 		return false;
-	k->n_dimensions = (uint32_t)info->n_dimensions;
-	for (uint32_t i = 0; i < k->n_dimensions; i++) {
+	for (uint64_t i = 0; i < info->n_dimensions; i++) {
 		const struct rocp_dimension_info *d = info->dimensions[i];
 
 		if (!d || !d->instances || d->instances > ROCM_INSTANCES_MAX)
 			return false;
-		k->dimensions[i] =
-			(struct rocm_dimension){.id = d->id, .n = (uint32_t)d->instances};
 		n *= d->instances;
 		if (n > ROCM_INSTANCES_MAX)
 			return false;
+		add_dimension(k, d);
 	}
+	for (uint32_t i = 0; i < k->n_dimensions; i++)
+		known *= k->dimensions[i].rank ? k->dimensions[i].n : 1;
 	k->n_instances = (uint32_t)n;
-	k->instance_stride = 1;
-	k->instance_size = 1;
-	for (uint32_t i = k->n_dimensions; i-- > 0;) {
-		const char *name = info->dimensions[i]->name;
-
-		if (name && !strcmp(name, "DIMENSION_INSTANCE")) {
-			k->instance_size = k->dimensions[i].n;
-			break;
-		}
-		k->instance_stride *= k->dimensions[i].n;
-	}
+	k->n_known = (uint32_t)known;
 	return true;
 }
 

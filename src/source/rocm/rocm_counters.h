@@ -18,8 +18,11 @@
 struct rocm_dimension {
 	uint64_t id;
 	uint32_t n;
+	uint32_t rank; /* 0: not known by name */
 };
-/* Instances are numbered over all dimensions, the last one fastest. */
+/* Instances are numbered over all dimensions: those that are not known by name slowest, then dies
+ * (XCC, AID), shader engines, arrays, and what is called "instance" fastest. That is the order in
+ * which the planner numbers X[i], over all known dimensions. */
 struct rocm_counter {
 	uint64_t id;
 	char *name;
@@ -27,9 +30,7 @@ struct rocm_counter {
 	uint32_t n_dimensions;
 	struct rocm_dimension dimensions[ROCM_DIMENSIONS_MAX];
 	uint32_t n_instances;
-	/* "X[i]" means position i of this dimension, whatever the others; its size is 1 when the
-	 * counter has no such dimension. */
-	uint32_t instance_stride, instance_size;
+	uint32_t n_known; /* of the known dimensions: X[i] is every instance with i as remainder */
 };
 struct rocm_place {
 	uint64_t record_id;

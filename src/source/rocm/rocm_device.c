@@ -11,17 +11,19 @@
 #include "source/rocm/rocm_tool.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Records come at the latest some milliseconds after the kernel; what takes so long is lost. */
 #define RECORDS_NS 5000000000u
 
-#define WHOLE UINT32_MAX
+#define WHOLE   UINT32_MAX
+#define MISSING UINT32_MAX
 /* Of counters of the plan: X, or X[i]. */
 struct wanted {
 	uint32_t counter; /* index into the plan's counters */
-	uint32_t of;      /* index into the pass's counters */
+	uint32_t of;      /* index into the pass's counters; MISSING: it cannot be counted here */
 	uint32_t instance;
 };
 /* A counter that is programmed; its values begin at `first`. */
@@ -47,6 +49,7 @@ struct device {
 	double *values;     /* of one unit */
 	unsigned char *has;
 	uint32_t values_room;
+	const char *missing; /* told last */
 	struct pass *current;
 	bool counting; /* the context is started for us */
 	uint32_t n_units;
@@ -72,8 +75,28 @@ static uint32_t split_name(const char *name, size_t *n_out)
 	return i;
 }
 
-static int take_counter(struct device *d, struct pass *p, const struct plan_counter *k,
-			uint32_t index, struct error *err)
+/* Other versions of the SDK know other counters: the rest is worth having. Told once a name. */
+static void tell_missing(struct device *d, const char *name, uint32_t instances)
+{
+	char text[320];
+
+	if (d->missing && !strcmp(d->missing, name))
+		return;
+	d->missing = name;
+	if (instances)
+		snprintf(text, sizeof(text),
+			 "counter '%.100s' is not collected: there are %u instances on this %s",
+			 name, instances, d->agent->name);
+	else
+		snprintf(text, sizeof(text),
+			 "counter '%.100s' is not collected: rocprofiler-sdk does not know it on "
+			 "this %s",
+			 name, d->agent->name);
+	rocm_tool_tell(text);
+}
+
+static void take_counter(struct device *d, struct pass *p, const struct plan_counter *k,
+			 uint32_t index)
 {
 	const struct rocm_counter *found;
 	uint32_t i, at, instance;
@@ -84,14 +107,12 @@ static int take_counter(struct device *d, struct pass *p, const struct plan_coun
 	/* X_sum is X */
 	if (!found && n > 4 && !strncmp(k->name + n - 4, "_sum", 4))
 		found = rocm_counters_find(&d->counters, k->name, n - 4);
-	if (!found)
-		return error_set(err, RC_NOT_FOUND,
-				 "counter '%.100s' is not one that rocprofiler-sdk counts on this "
-				 "%s",
-				 k->name, d->agent->name);
-	if (instance != WHOLE && instance >= found->instance_size)
-		return error_set(err, RC_NOT_FOUND, "counter '%.100s': there are %u instances",
-				 k->name, found->instance_size);
+	if (!found || (instance != WHOLE && instance >= found->n_known)) {
+		p->wanted[p->n_wanted++] = (struct wanted){.counter = index, .of = MISSING};
+		p->n_samples++;
+		tell_missing(d, k->name, found ? found->n_known : 0);
+		return;
+	}
 	at = (uint32_t)(found - d->counters.items);
 	for (i = 0; i < p->n_programmed && p->programmed[i].counter != at; i++)
 		;
@@ -102,7 +123,6 @@ static int take_counter(struct device *d, struct pass *p, const struct plan_coun
 	}
 	p->wanted[p->n_wanted++] = (struct wanted){.counter = index, .of = i, .instance = instance};
 	p->n_samples += instance == WHOLE ? found->n_instances : 1;
-	return 0;
 }
 
 static int make_config(struct device *d, struct pass *p, uint32_t number, struct error *err)
@@ -138,20 +158,19 @@ static int prepare_pass(struct device *d, struct pass *p, const struct plan *pla
 			struct error *err)
 {
 	const struct plan_pass *from = &plan->passes[number - 1];
-	int rc = 0;
 
 	p->programmed = calloc(from->n_counters + 1, sizeof(*p->programmed));
 	p->wanted = calloc(from->n_counters + 1, sizeof(*p->wanted));
 	if (!p->programmed || !p->wanted)
 		return error_set(err, RC_NO_MEMORY, "out of memory for a pass");
-	for (uint32_t i = 0; i < from->n_counters && !rc; i++) {
+	for (uint32_t i = 0; i < from->n_counters; i++) {
 		const struct plan_counter *k = &plan->counters[from->counters[i]];
 
 		if (!strcmp(k->source, "rocm"))
-			rc = take_counter(d, p, k, from->counters[i], err);
+			take_counter(d, p, k, from->counters[i]);
 	}
-	if (rc || !p->n_wanted)
-		return rc;
+	if (!p->n_wanted)
+		return 0;
 	if (p->n_samples > d->room)
 		d->room = p->n_samples;
 	if (p->n_values > d->values_room)
@@ -384,10 +403,19 @@ static void put(struct spool_sample *s, const struct rocm_counter *k, bool has, 
 static void read_wanted(const struct device *d, const struct pass *p, const struct wanted *w,
 			struct spool_sample *out, uint32_t *n)
 {
-	const struct programmed *at = &p->programmed[w->of];
-	const struct rocm_counter *k = &d->counters.items[at->counter];
+	const struct programmed *at;
+	const struct rocm_counter *k;
 	double sum = 0;
 	bool has = false;
+
+	if (w->of == MISSING) {
+		out[(*n)++] = (struct spool_sample){.counter = w->counter,
+						    .instance = SPOOL_INSTANCE_ALL,
+						    .status = SAMPLE_NOT_COLLECTED};
+		return;
+	}
+	at = &p->programmed[w->of];
+	k = &d->counters.items[at->counter];
 
 	for (uint32_t i = 0; i < k->n_instances; i++) {
 		if (w->instance == WHOLE) {
@@ -399,8 +427,7 @@ static void read_wanted(const struct device *d, const struct pass *p, const stru
 					(uint16_t)(k->n_instances == 1 ? SPOOL_INSTANCE_ALL : i),
 				.status = SAMPLE_NOT_COLLECTED};
 			put(s, k, d->has[at->first + i] != 0, d->values[at->first + i]);
-		} else if (i / k->instance_stride % k->instance_size == w->instance &&
-			   d->has[at->first + i]) {
+		} else if (i % k->n_known == w->instance && d->has[at->first + i]) {
 			sum += d->values[at->first + i];
 			has = true;
 		}

@@ -4,9 +4,9 @@
  * is opened; the dispatch counting service; a sample for each record. It counts dispatches that the
  * runtime called "hsa" submits; `native` is a struct rocm_native.
  *
- * A counter X gives one sample for each of its instances (all positions of all dimensions, numbered
- * as in rocm_counters.h; SPOOL_INSTANCE_ALL when there is one only); X[i] gives the sum of what is
- * at position i of the dimension "instance". libc only.
+ * A counter X gives one sample for each of its instances (numbered as in rocm_counters.h;
+ * SPOOL_INSTANCE_ALL when there is one only); X[i] gives one, of instance i of the chip. A counter
+ * that this SDK does not know is SAMPLE_NOT_COLLECTED, and the user is told. libc only.
  */
 #ifndef RETALLY_SOURCE_ROCM_DEVICE_H
 #define RETALLY_SOURCE_ROCM_DEVICE_H

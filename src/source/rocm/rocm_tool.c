@@ -35,6 +35,11 @@ const struct rocm_api *rocm_tool_api(void)
 	return &tool.api;
 }
 
+void rocm_tool_tell(const char *text)
+{
+	tool.hooks.tell(tool.hooks.data, text);
+}
+
 /* ---- agents ---- */
 
 static uint32_t on_agents(uint32_t version, const void **agents, size_t n, void *data)

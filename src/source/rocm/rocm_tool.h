@@ -40,6 +40,8 @@ struct rocm_tool_hooks {
 	void (*range)(void *data, const char *name, bool begins);
 	/* Counting is over before it began, and why. */
 	void (*say)(void *data, const char *text);
+	/* Something that the user should know; counting goes on. */
+	void (*tell)(void *data, const char *text);
 };
 
 /* In rocprofiler_configure. hooks is copied. RC_UNSUPPORTED for versions that we do not know: no
@@ -48,6 +50,7 @@ int rocm_tool_configure(uint32_t version, const char *text, struct rocp_client_i
 			const struct rocm_tool_hooks *hooks,
 			struct rocp_configure_result **result_out, struct error *err);
 const struct rocm_api *rocm_tool_api(void);
+void rocm_tool_tell(const char *text);
 /* NULL: the library has no such GPU. */
 const struct rocm_agent *rocm_tool_agent(uint32_t node);
 /* Of the code object that is loaded now; NULL: unknown. Any thread. */
