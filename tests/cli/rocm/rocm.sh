@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+# For the tests with AMD's libraries as stand-ins (tests/standins/rocm): source it after lib.sh.
+# shellcheck shell=bash
+traps=$programs/hsa_traps
+dump=$programs/dump_spool
+export LD_LIBRARY_PATH=$RETALLY_BUILD/tests/standins/rocm RETALLY_KFD=$sandbox/kfd
+export RETALLY_T0_REPORT=$sandbox/report
+[ -x "$traps" ] || skip_all 'the stand-ins for AMD libraries are for x86-64'
+
+gpu() { # GFX-TARGET-VERSION: what the kernel says is in this machine
+	mkdir -p kfd/nodes/0 kfd/nodes/1
+	echo 'gfx_target_version 0' >kfd/nodes/0/properties
+	echo "gfx_target_version $1" >kfd/nodes/1/properties
+}
+alone() { # TRAP: its output without retally goes to the file alone.TRAP, what it leaves to left.TRAP
+	[ -f "alone.$1" ] && return
+	rm -f report
+	"$traps" "$1" >"alone.$1" 2>err
+	grep -o '[0-9]* allocations' report | tail -1 >"left.$1"
+}
+run() { # DIR TRAP OPTION...: status in $status, output in out
+	local dir=$1 trap=$2
+	shift 2
+	rm -rf "$dir" report
+	timeout 120 "$retally" run -q --source rocm -o "$dir" "$@" -- "$traps" "$trap" >out 2>err
+	status=$?
+}
+accounted() { # DIR: dispatches with counts, and those that were declined without any
+	local rows declined
+	rows=$("$retally" report "$1" --by dispatch --wide --format csv -e SQ_WAVES | tail -n +2 | grep -c .)
+	declined=$("$retally" report "$1" --by reason --format csv | awk -F, '/,not counted,/ { n += $1 } END { print n + 0 }')
+	echo $((rows + declined))
+}
+counted() { # DIR: dispatches with counts
+	"$retally" report "$1" --by dispatch --wide --format csv -e SQ_WAVES | tail -n +2 | grep -c .
+}
+clean() { # NAME TRAP: T0 saw no misuse, and nothing of ours was left
+	unlike "$(cat report)" 'MISUSE|[1-9][0-9]* configurations' "$1: no misuse, no configuration left"
+	is "$(grep -o '[0-9]* allocations' report | tail -1)" "$(cat "left.$2")" "$1: no memory of ours is left"
+}
