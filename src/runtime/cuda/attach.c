@@ -52,16 +52,24 @@ static void say(int gpu, const char *text)
 	cuda_session.say(cuda_session.say_data, line);
 }
 
+static struct cuda_context *find_context(const struct CUctx_st *context)
+{
+	for (unsigned i = cuda_session.n_contexts; i-- > 0;)
+		if (cuda_session.contexts[i].context == context && !cuda_session.contexts[i].gone)
+			return &cuda_session.contexts[i];
+	return NULL;
+}
+
 struct cuda_context *cuda_session_context(struct CUctx_st *context)
 {
-	struct cuda_context *c = NULL;
 	unsigned n = cuda_session.n_contexts;
+	struct cuda_context *c;
 
 	if (!context)
 		return NULL;
-	for (unsigned i = n; i-- > 0;)
-		if (cuda_session.contexts[i].context == context && !cuda_session.contexts[i].gone)
-			return &cuda_session.contexts[i];
+	c = find_context(context);
+	if (c)
+		return c;
 	pthread_mutex_lock(&cuda_session.lock);
 	for (unsigned i = cuda_session.n_contexts; i-- > n;)
 		if (cuda_session.contexts[i].context == context)
@@ -185,7 +193,9 @@ static void on_call(void *user, int domain, uint32_t id, const void *data)
 	if (domain == CUPTI_RESOURCE) {
 		on_resource(id, data);
 	} else if (domain == CUPTI_DRIVER_API && id < CALLS_MAX &&
-		   (c = cuda_session_context(d->context))) {
+		   /* At the end of a call its context may be gone: that is no new one. */
+		   (c = d->site == CUPTI_ENTER ? cuda_session_context(d->context)
+					       : find_context(d->context))) {
 		cuda_call *call =
 			d->site == CUPTI_ENTER ? calls[id].entry.enter : calls[id].entry.leave;
 

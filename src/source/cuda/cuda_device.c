@@ -84,7 +84,10 @@ static void cuda_device_close(void *device)
 
 	if (!d)
 		return;
-	if (d->profiler) {
+	/* With a range open a kernel may still run, for ever perhaps, and CUPTI would wait for it;
+	 * nor is a profiler to be taken down in a pass. The process ends, and with it the session.
+	 */
+	if (d->profiler && !d->in_range) {
 		NEW(struct cupti_range_profiler_only, p, profiler);
 
 		p.profiler = d->profiler;

@@ -1,0 +1,486 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A program of the CUDA driver for every way in which replay in place can go wrong, on the stand-in
+ * device. Prints one line a trap with a hash of all its memory: whoever watches, the lines must be
+ * those of the program alone. usage: cuda_traps [TRAP...] | cuda_traps list
+ */
+#include "functions.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define N     5000u
+#define BYTES (N * 4ul)
+
+static struct CUmod_st *module;
+static struct CUstream_st *q, *q2;
+static cu_ptr a, b, c;
+
+static void check(cu_result result, const char *what)
+{
+	const char *name = NULL;
+
+	if (!result)
+		return;
+	cuGetErrorName(result, &name);
+	printf("%s: %s\n", what, name ? name : "an error");
+	exit(3);
+}
+#define works(call) check(call, #call)
+
+static struct CUfunc_st *function(const char *name)
+{
+	struct CUfunc_st *f;
+
+	check(cuModuleGetFunction(&f, module, name), name);
+	return f;
+}
+
+static void launch_list(struct CUstream_st *stream, const char *name, void **arguments)
+{
+	check(cuLaunchKernel(function(name), (N + 255) / 256, 1, 1, 256, 1, 1, 0, stream, arguments,
+			     NULL),
+	      name);
+}
+/* The arguments are lvalues of the kernel's own types. */
+#define launch(stream, name, ...) launch_list(stream, name, (void *[]){__VA_ARGS__})
+
+static unsigned n = N;
+
+static uint64_t hash_bytes(const unsigned char *bytes, size_t size)
+{
+	uint64_t h = 0xcbf29ce484222325u;
+
+	for (size_t i = 0; i < size; i++)
+		h = (h ^ bytes[i]) * 0x100000001b3u;
+	return h;
+}
+
+static uint64_t hash(cu_ptr address, size_t size)
+{
+	static unsigned char bytes[1 << 20];
+
+	works(cuMemcpyDtoH_v2(bytes, address, size));
+	return hash_bytes(bytes, size);
+}
+
+static void show(const char *name, uint64_t value)
+{
+	printf("%-12s %016llx\n", name, (unsigned long long)value);
+	fflush(stdout);
+}
+
+static void prepare(void)
+{
+	static unsigned host[N];
+
+	for (unsigned k = 0; k < 3; k++) {
+		for (unsigned i = 0; i < N; i++)
+			host[i] = (i + 7 * k) * (2 * k + 3);
+		works(cuMemcpyHtoD_v2(k == 0 ? a : k == 1 ? b : c, host, BYTES));
+	}
+}
+
+/* ---- the traps ---- */
+
+static void update(void)
+{
+	for (int i = 0; i < 6; i++)
+		launch(q, "update", &a, &n);
+	works(cuStreamSynchronize(q));
+	launch(NULL, "update", &a, &n); /* the default stream */
+	works(cuCtxSynchronize());
+}
+
+static void atomics(void)
+{
+	works(cuMemsetD8Async(b, 0, 1024, q));
+	for (int i = 0; i < 4; i++)
+		launch(q, "histogram", &a, &b, &n);
+}
+
+/* Memory that no argument points to: three nodes with arrays of their own. */
+static void chain(void)
+{
+	uint64_t nodes[3][2];
+	cu_ptr list, arrays[3];
+	uint64_t h = 0;
+
+	works(cuMemAlloc_v2(&list, sizeof(nodes)));
+	for (unsigned i = 0; i < 3; i++) {
+		works(cuMemAlloc_v2(&arrays[i], BYTES));
+		works(cuMemcpyDtoD_v2(arrays[i], i == 1 ? b : a, BYTES));
+		nodes[i][0] = arrays[i];
+		nodes[i][1] = i < 2 ? list + 16 * (i + 1) : 0;
+	}
+	works(cuMemcpyHtoD_v2(list, nodes, sizeof(nodes)));
+	for (int i = 0; i < 8; i++) {
+		launch(q, "chain", &list, &n);
+		if (i % 3 == 2)
+			works(cuStreamSynchronize(q));
+	}
+	works(cuStreamSynchronize(q));
+	for (int i = 0; i < 3; i++) {
+		h = h * 31 + hash(arrays[i], BYTES);
+		works(cuMemFree_v2(arrays[i]));
+	}
+	works(cuMemFree_v2(list));
+	show("chain data", h);
+}
+
+/* Two streams that depend on each other through events. */
+static void streams(void)
+{
+	struct CUevent_st *e, *f;
+
+	works(cuEventCreate(&e, 2));
+	works(cuEventCreate(&f, 2));
+	for (int i = 0; i < 5; i++) {
+		launch(q, "update", &a, &n);
+		works(cuEventRecord(e, q));
+		works(cuStreamWaitEvent(q2, e, 0));
+		launch(q2, "add", &a, &b, &c, &n);
+		launch(q2, "update", &b, &n);
+		works(cuEventRecord(f, q2));
+		works(cuStreamWaitEvent(q, f, 0));
+		launch(q, "add", &c, &b, &a, &n);
+	}
+	works(cuStreamSynchronize(q));
+	works(cuStreamSynchronize(q2));
+	works(cuEventDestroy_v2(e));
+	works(cuEventDestroy_v2(f));
+}
+
+static void globals(void)
+{
+	cu_ptr total, table;
+	size_t size;
+	unsigned value;
+
+	for (int i = 0; i < 4; i++)
+		launch(q, "globals", &a, &n);
+	works(cuStreamSynchronize(q));
+	works(cuModuleGetGlobal_v2(&total, &size, module, "total"));
+	works(cuModuleGetGlobal_v2(&table, NULL, module, "table"));
+	works(cuMemcpyDtoH_v2(&value, total, 4));
+	show("total", value);
+	show("table", hash(table, 1024));
+}
+
+/* A kernel that waits for what the host does after more launches. */
+static void spin(void)
+{
+	unsigned *flag;
+	cu_ptr device;
+
+	works(cuMemHostAlloc((void **)&flag, 64, 2));
+	works(cuMemHostGetDevicePointer_v2(&device, flag, 0));
+	works(cuMemsetD32Async(b, 1, 1, q));
+	for (int i = 0; i < 2; i++) {
+		*flag = 0;
+		launch(q, "spin", &device, &b);
+		launch(q2, "update", &a, &n);
+		__atomic_store_n(flag, 9, __ATOMIC_RELEASE);
+		works(cuCtxSynchronize());
+	}
+	works(cuMemFreeHost(flag));
+}
+
+/* The host polls what a kernel writes. */
+static void mapped(void)
+{
+	unsigned *flag;
+
+	works(cuMemHostAlloc((void **)&flag, 64, 2));
+	for (int i = 0; i < 2; i++) {
+		__atomic_store_n(flag, 0, __ATOMIC_RELEASE);
+		launch(q, "answer", &flag, &a);
+		while (!__atomic_load_n(flag, __ATOMIC_ACQUIRE))
+			sched_yield();
+		show("answer", *flag);
+		launch(q, "update", &a, &n);
+		works(cuStreamSynchronize(q));
+	}
+	works(cuMemFreeHost(flag));
+}
+
+static void managed(void)
+{
+	unsigned *m;
+	cu_ptr address;
+
+	works(cuMemAllocManaged(&address, BYTES, 1));
+	m = (unsigned *)(uintptr_t)address;
+	for (unsigned i = 0; i < N; i++)
+		m[i] = i;
+	for (int i = 0; i < 3; i++) {
+		launch(q, "update", &address, &n);
+		launch(q, "update", &address, &n);
+		works(cuStreamSynchronize(q));
+		m[i] += 1000; /* between the launches it is the host's */
+	}
+	show("managed data", hash_bytes((unsigned char *)m, BYTES));
+	works(cuMemFree_v2(address));
+}
+
+static void append(void)
+{
+	unsigned room = N, count = 700;
+
+	works(cuMemsetD32Async(a, 0, 1, q));
+	for (int i = 0; i < 5; i++)
+		launch(q, "append", &a, &b, &room, &count);
+}
+
+/* Work that is done once only: the second time there is nothing left to count. */
+static void once(void)
+{
+	works(cuMemsetD32Async(a, 0, N, q));
+	launch(q, "once", &a, &b, &n);
+	launch(q, "once", &a, &b, &n);
+}
+
+/* Memory that comes and goes in the order of a stream, and comes back with another meaning. */
+static void pools(void)
+{
+	struct CUmemPoolHandle_st *pool;
+	uint64_t h = 0;
+
+	works(cuDeviceGetDefaultMemPool(&pool, 0));
+	for (int i = 0; i < 5; i++) {
+		cu_ptr x, y;
+
+		works(cuMemAllocAsync(&x, BYTES, q));
+		works(cuMemsetD32Async(x, (unsigned)i, N, q));
+		launch(q, "update", &x, &n);
+		works(cuMemAllocFromPoolAsync(&y, BYTES, pool, q));
+		works(cuMemcpyDtoDAsync_v2(y, x, BYTES, q));
+		launch(q, "update", &y, &n);
+		launch(q, "add", &x, &y, &c, &n);
+		works(cuMemFreeAsync(x, q));
+		launch(q, "update", &y, &n);
+		works(cuStreamSynchronize(q));
+		h = h * 31 + hash(y, BYTES);
+		works(cuMemFreeAsync(y, q));
+	}
+	works(cuStreamSynchronize(q));
+	show("pools data", h);
+}
+
+/* Operations of the device between kernels; the source of a copy may change once the call is back.
+ */
+static void transfers(void)
+{
+	static unsigned host[N], back[64];
+	unsigned *pinned;
+
+	works(cuMemAllocHost_v2((void **)&pinned, 4096));
+	for (unsigned i = 0; i < 3; i++) {
+		for (unsigned k = 0; k < N; k++)
+			host[k] = k ^ i;
+		launch(q, "update", &a, &n);
+		works(cuMemcpyHtoDAsync_v2(b, host, BYTES / 2, q));
+		memset(host, 0xee, sizeof(host));
+		launch(q, "add", &a, &b, &c, &n);
+		works(cuMemsetD16Async(b + 100, 0x1234, 33, q));
+		works(cuMemcpyDtoDAsync_v2(a + 400, c, 4000, q));
+		works(cuMemcpyAsync(b + 8000, a, 4000, q));
+		works(cuMemcpyDtoHAsync_v2(pinned, c, 4096, q));
+		launch(q, "update", &c, &n);
+		works(cuMemcpyDtoHAsync_v2(back, b, sizeof(back), q));
+		works(cuStreamSynchronize(q));
+		show("pinned", hash_bytes((unsigned char *)pinned, 4096));
+		show("back", hash_bytes((unsigned char *)back, sizeof(back)));
+	}
+	works(cuMemFreeHost(pinned));
+}
+
+static void graph(void)
+{
+	struct CUgraph_st *g;
+	struct CUgraphExec_st *exec;
+
+	works(cuStreamBeginCapture_v2(q, 0));
+	launch(q, "update", &a, &n);
+	works(cuMemsetD8Async(b, 0, 1024, q));
+	launch(q, "histogram", &a, &b, &n);
+	works(cuStreamEndCapture(q, &g));
+	works(cuGraphInstantiateWithFlags(&exec, g, 0));
+	for (int i = 0; i < 4; i++)
+		works(cuGraphLaunch(exec, q));
+	launch(q, "update", &b, &n);
+	works(cuStreamSynchronize(q));
+	works(cuGraphExecDestroy(exec));
+	works(cuGraphDestroy(g));
+}
+
+static void called(void *data)
+{
+	++*(unsigned *)data;
+}
+static void callback(void)
+{
+	unsigned count = 0;
+
+	for (int i = 0; i < 3; i++) {
+		launch(q, "update", &a, &n);
+		works(cuLaunchHostFunc(q, called, &count));
+		launch(q, "update", &a, &n);
+	}
+	works(cuStreamSynchronize(q));
+	show("called", count);
+}
+
+/* Writes where a word of memory says. */
+static void stray(void)
+{
+	works(cuMemcpyHtoD_v2(a, &c, 8));
+	for (int i = 0; i < 5; i++)
+		launch(q, "stray", &a, &n);
+	works(cuMemsetD8Async(a, 0, 8, q)); /* an address is another one each time */
+}
+
+/* The other ways to launch. */
+static void ways(void)
+{
+	unsigned char packed[16] = {0};
+	size_t size = 12;
+	void *extra[] = {CU_EXTRA_POINTER, packed, CU_EXTRA_SIZE, &size, CU_EXTRA_END};
+	struct cu_attribute attributes[] = {{.id = CU_ATTRIBUTE_COOPERATIVE, .value.flag = 1},
+					    {.id = 4, .value.flag = 1}};
+	struct cu_launch_config k = {.grid = {20, 1, 1},
+				     .block = {256, 1, 1},
+				     .stream = q,
+				     .attributes = attributes,
+				     .n_attributes = 2};
+
+	memcpy(packed, &a, 8);
+	memcpy(packed + 8, &n, 4);
+	works(cuLaunchKernel(function("update"), 20, 1, 1, 256, 1, 1, 0, q, NULL, extra));
+	works(cuLaunchKernelEx(&k, function("update"), (void *[]){&a, &n}, NULL));
+	works(cuLaunchCooperativeKernel(function("update"), 20, 1, 1, 256, 1, 1, 0, q,
+					(void *[]){&b, &n}));
+	launch(q, "ncclDevKernel_update", &c, &n); /* a collective by its name */
+}
+
+/* Two contexts, and launches from one into the other's absence. */
+static void contexts(void)
+{
+	static const char image[] = "standin-module\nkernel update\n";
+	struct CUctx_st *other, *popped;
+	struct CUmod_st *m;
+	struct CUfunc_st *f;
+	cu_ptr x;
+
+	works(cuCtxCreate_v2(&other, 0, 0));
+	works(cuModuleLoadData(&m, image));
+	works(cuModuleGetFunction(&f, m, "update"));
+	works(cuMemAlloc_v2(&x, BYTES));
+	works(cuMemsetD32_v2(x, 5, N));
+	for (int i = 0; i < 4; i++) {
+		works(cuLaunchKernel(f, 20, 1, 1, 256, 1, 1, 0, NULL, (void *[]){&x, &n}, NULL));
+		works(cuCtxPopCurrent_v2(&popped));
+		launch(q, "update", &a, &n);
+		works(cuCtxPushCurrent_v2(other));
+	}
+	works(cuCtxSynchronize());
+	show("other", hash(x, BYTES));
+	works(cuCtxDestroy_v2(other));
+}
+
+static void *thread(void *data)
+{
+	struct CUstream_st *s;
+	cu_ptr *x = data;
+
+	works(cuCtxSetCurrent(NULL));
+	works(cuDevicePrimaryCtxRetain((struct CUctx_st **)&s, 0));
+	works(cuCtxSetCurrent((struct CUctx_st *)s));
+	works(cuStreamCreate(&s, 1));
+	for (int i = 0; i < 6; i++) {
+		launch(s, "update", x, &n);
+		if (i % 2)
+			works(cuStreamSynchronize(s));
+	}
+	works(cuStreamSynchronize(s));
+	works(cuStreamDestroy_v2(s));
+	works(cuDevicePrimaryCtxRelease_v2(0));
+	return NULL;
+}
+static void threads(void)
+{
+	pthread_t ids[3];
+	cu_ptr x[3] = {a, b, c};
+
+	for (int i = 0; i < 3; i++)
+		if (pthread_create(&ids[i], NULL, thread, &x[i]))
+			exit(4);
+	for (int i = 0; i < 3; i++)
+		pthread_join(ids[i], NULL);
+}
+
+/* Ends the device: an address that is nobody's. Only by name. */
+static void wild(void)
+{
+	launch(q, "update", &a, &n);
+	launch(q, "wild", &a);
+	works(cuStreamSynchronize(q));
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		void (*run)(void);
+		int by_name;
+	} traps[] = {
+		{"update", update, 0},   {"atomics", atomics, 0},   {"chain", chain, 0},
+		{"streams", streams, 0}, {"globals", globals, 0},   {"spin", spin, 0},
+		{"mapped", mapped, 0},   {"managed", managed, 0},   {"append", append, 0},
+		{"once", once, 0},       {"pools", pools, 0},       {"transfers", transfers, 0},
+		{"graph", graph, 0},     {"callback", callback, 0}, {"stray", stray, 0},
+		{"ways", ways, 0},       {"contexts", contexts, 0}, {"threads", threads, 0},
+		{"wild", wild, 1}};
+	static const char image[] = "standin-module\n"
+				    "kernel update\nkernel add\nkernel histogram\nkernel chain\n"
+				    "kernel globals\nkernel append\nkernel once\nkernel spin\n"
+				    "kernel answer\nkernel stray\nkernel wild\n"
+				    "kernel ncclDevKernel_update\n"
+				    "global total 4\nglobal table 1024\n";
+	struct CUctx_st *context;
+
+	if (argc > 1 && !strcmp(argv[1], "list")) {
+		for (size_t i = 0; i < sizeof(traps) / sizeof(*traps); i++)
+			if (!traps[i].by_name)
+				puts(traps[i].name);
+		return 0;
+	}
+	works(cuInit(0));
+	works(cuDevicePrimaryCtxRetain(&context, 0));
+	works(cuCtxSetCurrent(context));
+	works(cuModuleLoadData(&module, image));
+	works(cuStreamCreate(&q, 1));
+	works(cuStreamCreate(&q2, 1));
+	works(cuMemAlloc_v2(&a, BYTES));
+	works(cuMemAlloc_v2(&b, BYTES));
+	works(cuMemAlloc_v2(&c, BYTES));
+	for (size_t i = 0; i < sizeof(traps) / sizeof(*traps); i++) {
+		int wanted = argc == 1 && !traps[i].by_name;
+
+		for (int k = 1; k < argc; k++)
+			wanted |= !strcmp(argv[k], traps[i].name);
+		if (!wanted)
+			continue;
+		prepare();
+		traps[i].run();
+		works(cuCtxSynchronize());
+		show(traps[i].name, hash(a, BYTES) * 961 + hash(b, BYTES) * 31 + hash(c, BYTES));
+	}
+	works(cuMemFree_v2(a));
+	works(cuMemFree_v2(b));
+	works(cuMemFree_v2(c));
+	return 0;
+}

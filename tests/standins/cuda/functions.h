@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The functions of the CUDA driver that the stand-in has, for itself and for the test programs that
+ * are linked with it. Declared here from what the driver's interface is; nothing of the vendor's
+ * headers. */
+#ifndef RETALLY_STANDIN_FUNCTIONS_H
+#define RETALLY_STANDIN_FUNCTIONS_H
+
+#include "standin.h"
+
+STANDIN_API cu_result cuInit(unsigned flags);
+STANDIN_API cu_result cuDriverGetVersion(int *version);
+STANDIN_API cu_result cuGetErrorName(cu_result result, const char **name);
+STANDIN_API cu_result cuGetErrorString(cu_result result, const char **text);
+STANDIN_API cu_result cuGetProcAddress_v2(const char *symbol, void **function, int version,
+					  uint64_t flags, int *status);
+STANDIN_API cu_result cuProfilerStart(void);
+STANDIN_API cu_result cuProfilerStop(void);
+STANDIN_API cu_result cuDeviceGetCount(int *n);
+STANDIN_API cu_result cuDeviceGet(int *device, int ordinal);
+STANDIN_API cu_result cuDeviceGetName(char *name, int size, int device);
+STANDIN_API cu_result cuDeviceGetUuid(unsigned char *uuid, int device);
+STANDIN_API cu_result cuDeviceGetUuid_v2(unsigned char *uuid, int device);
+STANDIN_API cu_result cuDeviceGetAttribute(int *value, int attribute, int device);
+STANDIN_API cu_result cuDeviceTotalMem_v2(size_t *bytes, int device);
+STANDIN_API cu_result cuDevicePrimaryCtxRetain(struct CUctx_st **context, int device);
+STANDIN_API cu_result cuDevicePrimaryCtxRelease_v2(int device);
+STANDIN_API cu_result cuCtxCreate_v2(struct CUctx_st **context, unsigned flags, int device);
+STANDIN_API cu_result cuCtxDestroy_v2(struct CUctx_st *context);
+STANDIN_API cu_result cuCtxSetCurrent(struct CUctx_st *context);
+STANDIN_API cu_result cuCtxGetCurrent(struct CUctx_st **context);
+STANDIN_API cu_result cuCtxPushCurrent_v2(struct CUctx_st *context);
+STANDIN_API cu_result cuCtxPopCurrent_v2(struct CUctx_st **context);
+STANDIN_API cu_result cuCtxGetDevice(int *device);
+STANDIN_API cu_result cuCtxSynchronize(void);
+STANDIN_API cu_result cuStreamCreate(struct CUstream_st **stream, unsigned flags);
+STANDIN_API cu_result cuStreamDestroy_v2(struct CUstream_st *stream);
+STANDIN_API cu_result cuStreamSynchronize(struct CUstream_st *stream);
+STANDIN_API cu_result cuStreamQuery(struct CUstream_st *stream);
+STANDIN_API cu_result cuStreamWaitEvent(struct CUstream_st *stream, struct CUevent_st *event,
+					unsigned flags);
+STANDIN_API cu_result cuEventCreate(struct CUevent_st **event, unsigned flags);
+STANDIN_API cu_result cuEventDestroy_v2(struct CUevent_st *event);
+STANDIN_API cu_result cuEventRecord(struct CUevent_st *event, struct CUstream_st *stream);
+STANDIN_API cu_result cuEventQuery(struct CUevent_st *event);
+STANDIN_API cu_result cuEventSynchronize(struct CUevent_st *event);
+STANDIN_API cu_result cuEventElapsedTime(float *ms, struct CUevent_st *from, struct CUevent_st *to);
+STANDIN_API cu_result cuMemGetInfo_v2(size_t *free_out, size_t *total_out);
+STANDIN_API cu_result cuMemAlloc_v2(cu_ptr *address, size_t bytes);
+STANDIN_API cu_result cuMemAllocPitch_v2(cu_ptr *address, size_t *pitch, size_t width,
+					 size_t height, unsigned element);
+STANDIN_API cu_result cuMemAllocManaged(cu_ptr *address, size_t bytes, unsigned flags);
+STANDIN_API cu_result cuMemFree_v2(cu_ptr address);
+STANDIN_API cu_result cuMemAllocAsync(cu_ptr *address, size_t bytes, struct CUstream_st *stream);
+STANDIN_API cu_result cuMemAllocFromPoolAsync(cu_ptr *address, size_t bytes,
+					      struct CUmemPoolHandle_st *pool,
+					      struct CUstream_st *stream);
+STANDIN_API cu_result cuMemFreeAsync(cu_ptr address, struct CUstream_st *stream);
+STANDIN_API cu_result cuDeviceGetDefaultMemPool(struct CUmemPoolHandle_st **pool, int device);
+STANDIN_API cu_result cuMemHostAlloc(void **address, size_t bytes, unsigned flags);
+STANDIN_API cu_result cuMemAllocHost_v2(void **address, size_t bytes);
+STANDIN_API cu_result cuMemFreeHost(void *address);
+STANDIN_API cu_result cuMemHostRegister_v2(void *address, size_t bytes, unsigned flags);
+STANDIN_API cu_result cuMemHostUnregister(void *address);
+STANDIN_API cu_result cuMemHostGetDevicePointer_v2(cu_ptr *address, void *host, unsigned flags);
+STANDIN_API cu_result cuPointerGetAttribute(void *value, int attribute, cu_ptr address);
+STANDIN_API cu_result cuMemAddressReserve(cu_ptr *address, size_t bytes, size_t align, cu_ptr wish,
+					  uint64_t flags);
+STANDIN_API cu_result cuMemAddressFree(cu_ptr address, size_t bytes);
+STANDIN_API cu_result cuMemCreate(uint64_t *handle, size_t bytes, const void *properties,
+				  uint64_t flags);
+STANDIN_API cu_result cuMemRelease(uint64_t handle);
+STANDIN_API cu_result cuMemMap(cu_ptr address, size_t bytes, size_t offset, uint64_t handle,
+			       uint64_t flags);
+STANDIN_API cu_result cuMemUnmap(cu_ptr address, size_t bytes);
+STANDIN_API cu_result cuMemSetAccess(cu_ptr address, size_t bytes, const void *access, size_t n);
+STANDIN_API cu_result cuMemcpy(cu_ptr to, cu_ptr from, size_t n);
+STANDIN_API cu_result cuMemcpyAsync(cu_ptr to, cu_ptr from, size_t n, struct CUstream_st *stream);
+STANDIN_API cu_result cuMemcpyHtoD_v2(cu_ptr to, const void *from, size_t n);
+STANDIN_API cu_result cuMemcpyHtoDAsync_v2(cu_ptr to, const void *from, size_t n,
+					   struct CUstream_st *stream);
+STANDIN_API cu_result cuMemcpyDtoH_v2(void *to, cu_ptr from, size_t n);
+STANDIN_API cu_result cuMemcpyDtoHAsync_v2(void *to, cu_ptr from, size_t n,
+					   struct CUstream_st *stream);
+STANDIN_API cu_result cuMemcpyDtoD_v2(cu_ptr to, cu_ptr from, size_t n);
+STANDIN_API cu_result cuMemcpyDtoDAsync_v2(cu_ptr to, cu_ptr from, size_t n,
+					   struct CUstream_st *stream);
+STANDIN_API cu_result cuMemsetD8_v2(cu_ptr to, unsigned char value, size_t n);
+STANDIN_API cu_result cuMemsetD32_v2(cu_ptr to, unsigned value, size_t n);
+STANDIN_API cu_result cuMemsetD8Async(cu_ptr to, unsigned char value, size_t n,
+				      struct CUstream_st *stream);
+STANDIN_API cu_result cuMemsetD16Async(cu_ptr to, unsigned short value, size_t n,
+				       struct CUstream_st *stream);
+STANDIN_API cu_result cuMemsetD32Async(cu_ptr to, unsigned value, size_t n,
+				       struct CUstream_st *stream);
+STANDIN_API cu_result cuModuleLoadData(struct CUmod_st **module, const void *data);
+STANDIN_API cu_result cuModuleUnload(struct CUmod_st *module);
+STANDIN_API cu_result cuModuleGetFunction(struct CUfunc_st **function, struct CUmod_st *module,
+					  const char *name);
+STANDIN_API cu_result cuModuleGetGlobal_v2(cu_ptr *address, size_t *bytes, struct CUmod_st *module,
+					   const char *name);
+STANDIN_API cu_result cuFuncGetModule(struct CUmod_st **module, struct CUfunc_st *function);
+STANDIN_API cu_result cuFuncGetParamInfo(struct CUfunc_st *function, size_t i, size_t *offset,
+					 size_t *size);
+STANDIN_API cu_result cuFuncGetAttribute(int *value, int attribute, struct CUfunc_st *function);
+STANDIN_API cu_result cuFuncLoad(struct CUfunc_st *function);
+STANDIN_API cu_result cuLaunchKernel(struct CUfunc_st *function, unsigned gx, unsigned gy,
+				     unsigned gz, unsigned bx, unsigned by, unsigned bz,
+				     unsigned shared, struct CUstream_st *stream, void **list,
+				     void **extra);
+STANDIN_API cu_result cuLaunchKernelEx(const struct cu_launch_config *config,
+				       struct CUfunc_st *function, void **list, void **extra);
+STANDIN_API cu_result cuLaunchCooperativeKernel(struct CUfunc_st *function, unsigned gx,
+						unsigned gy, unsigned gz, unsigned bx, unsigned by,
+						unsigned bz, unsigned shared,
+						struct CUstream_st *stream, void **list);
+STANDIN_API cu_result cuLaunchHostFunc(struct CUstream_st *stream, void (*function)(void *),
+				       void *data);
+STANDIN_API cu_result cuStreamIsCapturing(struct CUstream_st *stream, int *status);
+STANDIN_API cu_result cuStreamBeginCapture_v2(struct CUstream_st *stream, int mode);
+STANDIN_API cu_result cuStreamEndCapture(struct CUstream_st *stream, struct CUgraph_st **graph);
+STANDIN_API cu_result cuGraphCreate(struct CUgraph_st **graph, unsigned flags);
+STANDIN_API cu_result cuGraphDestroy(struct CUgraph_st *graph);
+STANDIN_API cu_result cuGraphGetNodes(struct CUgraph_st *graph, struct CUgraphNode_st **nodes,
+				      size_t *n);
+STANDIN_API cu_result cuGraphNodeGetType(struct CUgraphNode_st *node, int *type);
+STANDIN_API cu_result cuGraphInstantiateWithFlags(struct CUgraphExec_st **exec,
+						  struct CUgraph_st *graph, uint64_t flags);
+STANDIN_API cu_result cuGraphLaunch(struct CUgraphExec_st *exec, struct CUstream_st *stream);
+STANDIN_API cu_result cuGraphExecDestroy(struct CUgraphExec_st *exec);
+
+#endif

@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Modules, kernels and their launches in the stand-in driver. */
+#include "driver.h"
+
+#include <elf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* ---- modules ---- */
+
+/* What a listener is shown of a module: an ELF image with its variables as symbols in
+ * .nv.global, and nothing else. */
+struct image {
+	Elf64_Ehdr header;
+	Elf64_Shdr sections[5]; /* none, .shstrtab, .nv.global, .symtab, .strtab */
+	char section_names[64];
+	Elf64_Sym symbols[9];
+	char names[9 * 48];
+};
+
+static void image_make(struct image *image, const struct CUmod_st *m)
+{
+	static const char section_names[] = "\0.shstrtab\0.nv.global\0.symtab\0.strtab";
+	size_t name = 1;
+
+	memset(image, 0, sizeof(*image));
+	memcpy(image->header.e_ident, ELFMAG, SELFMAG);
+	image->header.e_ident[EI_CLASS] = ELFCLASS64;
+	image->header.e_ident[EI_DATA] = ELFDATA2LSB;
+	image->header.e_ident[EI_VERSION] = EV_CURRENT;
+	image->header.e_machine = EM_CUDA;
+	image->header.e_shoff = offsetof(struct image, sections);
+	image->header.e_shentsize = sizeof(Elf64_Shdr);
+	image->header.e_shnum = 5;
+	image->header.e_shstrndx = 1;
+	memcpy(image->section_names, section_names, sizeof(section_names));
+	image->sections[1] = (Elf64_Shdr){.sh_name = 1,
+					  .sh_type = SHT_STRTAB,
+					  .sh_offset = offsetof(struct image, section_names),
+					  .sh_size = sizeof(image->section_names)};
+	image->sections[2] = (Elf64_Shdr){.sh_name = 11, .sh_type = SHT_NOBITS, .sh_size = 1 << 20};
+	image->sections[3] = (Elf64_Shdr){.sh_name = 22,
+					  .sh_type = SHT_SYMTAB,
+					  .sh_offset = offsetof(struct image, symbols),
+					  .sh_size = (m->n_globals + 1) * sizeof(Elf64_Sym),
+					  .sh_link = 4,
+					  .sh_entsize = sizeof(Elf64_Sym)};
+	image->sections[4] = (Elf64_Shdr){.sh_name = 30,
+					  .sh_type = SHT_STRTAB,
+					  .sh_offset = offsetof(struct image, names),
+					  .sh_size = sizeof(image->names)};
+	for (unsigned i = 0; i < m->n_globals; i++) {
+		image->symbols[i + 1] =
+			(Elf64_Sym){.st_name = (Elf64_Word)name,
+				    .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_OBJECT),
+				    .st_shndx = 2,
+				    .st_size = m->globals[i].size};
+		memcpy(image->names + name, m->globals[i].name, strlen(m->globals[i].name) + 1);
+		name += strlen(m->globals[i].name) + 1;
+	}
+}
+
+static bool module_function(struct CUmod_st *m, const char *name, size_t length)
+{
+	struct CUfunc_st *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		abort();
+	f->module = m;
+	f->kernel = gpu_kernel_find(name, length);
+	f->next = m->functions;
+	m->functions = f;
+	return f->kernel != NULL;
+}
+
+static bool module_global(struct CUmod_st *m, const char *name, size_t size)
+{
+	struct gpu_global *g = &m->globals[m->n_globals];
+
+	if (m->n_globals == 8 || !size || strlen(name) >= sizeof(g->name))
+		return false;
+	strcpy(g->name, name);
+	g->size = size;
+	g->address = gpu_allocate(size, 512);
+	if (!g->address)
+		return false;
+	memset(gpu_at(g->address, size), 0, size);
+	m->n_globals++;
+	return true;
+}
+
+/* "standin-module" and then lines "kernel NAME" and "global NAME BYTES"; or PTX, of which only the
+ * names of the entries are read. */
+static bool module_parse(struct CUmod_st *m, const char *text)
+{
+	static const char entry[] = ".visible .entry ";
+	bool good = true, any = false;
+
+	if (!strncmp(text, ".version", 8)) {
+		for (const char *at = text; good && (at = strstr(at, entry)); any = true) {
+			at += sizeof(entry) - 1;
+			good = module_function(m, at, strcspn(at, "("));
+		}
+		return good && any;
+	}
+	if (strncmp(text, "standin-module\n", 15))
+		return false;
+	for (const char *line = text + 15; *line && good; line += strcspn(line, "\n") + 1) {
+		char name[48];
+		unsigned long size;
+
+		if (sscanf(line, "kernel %47s", name) == 1)
+			good = module_function(m, name, strlen(name));
+		else if (sscanf(line, "global %47s %lu", name, &size) == 2)
+			good = module_global(m, name, size);
+		else
+			good = false;
+		any = true;
+		if (!line[strcspn(line, "\n")])
+			break;
+	}
+	return good && any;
+}
+
+cu_result cuModuleLoadData(struct CUmod_st **module, const void *data)
+{
+	struct {
+		struct CUmod_st **module;
+		const void *data;
+	} p = {module, data};
+	struct image image;
+	struct cupti_module_data told = {
+		.module = 1, .cubin_size = sizeof(image), .cubin = (const char *)&image};
+	struct CUmod_st *m;
+
+	BEGIN(cuModuleLoadData);
+	m = calloc(1, sizeof(*m));
+	if (!m)
+		abort();
+	m->context = context_current();
+	if (!module_parse(m, data)) {
+		free(m);
+		END(ERROR_INVALID_IMAGE);
+	}
+	*module = m;
+	image_make(&image, m);
+	pthread_mutex_unlock(&gpu.lock);
+	tell_resource(CUPTI_MODULE_LOADED, m->context, &told);
+	pthread_mutex_lock(&gpu.lock);
+	END(CU_OK);
+}
+
+cu_result cuModuleUnload(struct CUmod_st *module)
+{
+	struct {
+		struct CUmod_st *module;
+	} p = {module};
+
+	BEGIN(cuModuleUnload);
+	if (!module || module->unloaded)
+		END(ERROR_INVALID_HANDLE);
+	gpu_context_wait(context_current());
+	for (unsigned i = 0; i < module->n_globals; i++)
+		gpu_memory_remove(module->globals[i].address);
+	module->unloaded = true; /* the record is kept: a listener may hold its functions */
+	END(CU_OK);
+}
+
+cu_result cuModuleGetFunction(struct CUfunc_st **function, struct CUmod_st *module,
+			      const char *name)
+{
+	struct {
+		struct CUfunc_st **function;
+		struct CUmod_st *module;
+		const char *name;
+	} p = {function, module, name};
+
+	BEGIN(cuModuleGetFunction);
+	for (struct CUfunc_st *f = module->functions; f; f = f->next)
+		if (!strcmp(f->kernel->name, name)) {
+			*function = f;
+			END(CU_OK);
+		}
+	END(CU_NOT_FOUND);
+}
+
+cu_result cuModuleGetGlobal_v2(cu_ptr *address, size_t *bytes, struct CUmod_st *module,
+			       const char *name)
+{
+	struct {
+		cu_ptr *address;
+		size_t *bytes;
+		struct CUmod_st *module;
+		const char *name;
+	} p = {address, bytes, module, name};
+
+	BEGIN(cuModuleGetGlobal_v2);
+	for (unsigned i = 0; i < module->n_globals; i++)
+		if (!strcmp(module->globals[i].name, name)) {
+			if (address)
+				*address = module->globals[i].address;
+			if (bytes)
+				*bytes = module->globals[i].size;
+			END(CU_OK);
+		}
+	END(CU_NOT_FOUND);
+}
+
+/* ---- functions ---- */
+
+cu_result cuFuncGetModule(struct CUmod_st **module, struct CUfunc_st *function)
+{
+	struct {
+		struct CUmod_st **module;
+		struct CUfunc_st *function;
+	} p = {module, function};
+
+	BEGIN(cuFuncGetModule);
+	*module = function->module;
+	END(CU_OK);
+}
+
+cu_result cuFuncGetParamInfo(struct CUfunc_st *function, size_t i, size_t *offset, size_t *size)
+{
+	struct {
+		struct CUfunc_st *function;
+		size_t i, *offset, *size;
+	} p = {function, i, offset, size};
+
+	BEGIN(cuFuncGetParamInfo);
+	if (i >= function->kernel->n)
+		END(CU_INVALID_VALUE);
+	*offset = gpu_kernel_offset(function->kernel, (unsigned)i);
+	if (size)
+		*size = function->kernel->sizes[i];
+	END(CU_OK);
+}
+
+cu_result cuFuncGetAttribute(int *value, int attribute, struct CUfunc_st *function)
+{
+	struct {
+		int *value, attribute;
+		struct CUfunc_st *function;
+	} p = {value, attribute, function};
+
+	BEGIN(cuFuncGetAttribute);
+	*value = attribute == CU_FUNCTION_REGISTERS ? 24 : 0;
+	END(CU_OK);
+}
+
+cu_result cuFuncLoad(struct CUfunc_st *function)
+{
+	struct {
+		struct CUfunc_st *function;
+	} p = {function};
+
+	BEGIN(cuFuncLoad);
+	END(function ? CU_OK : ERROR_INVALID_HANDLE);
+}
+
+/* ---- launches ---- */
+
+static uint64_t clock_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static bool arguments(struct gpu_launch *l, void **list, void **extra)
+{
+	const struct gpu_kernel *k = l->function->kernel;
+
+	for (unsigned i = 0; list && i < k->n; i++)
+		memcpy(l->arguments + gpu_kernel_offset(k, i), list[i], k->sizes[i]);
+	if (list || !k->n)
+		return true;
+	for (const void *from = NULL; extra && *extra; extra += 2) {
+		if (*extra == CU_EXTRA_POINTER)
+			from = extra[1];
+		else if (*extra == CU_EXTRA_SIZE && from && *(size_t *)extra[1] <= GPU_ARGUMENTS)
+			memcpy(l->arguments, from, *(size_t *)extra[1]);
+		if (*extra == CU_EXTRA_SIZE)
+			return from != NULL;
+	}
+	return false;
+}
+
+static cu_result launch(const struct call *call, struct CUfunc_st *function, const unsigned grid[3],
+			const unsigned block[3], struct CUstream_st *stream, void **list,
+			void **extra)
+{
+	struct CUstream_st *s = stream_of(stream);
+	struct gpu_command *c;
+	unsigned ms = 0;
+
+	if (!s || !function || function->module->unloaded)
+		return ERROR_INVALID_HANDLE;
+	if (function->module->context != context_current())
+		return ERROR_INVALID_CONTEXT;
+	for (int i = 0; i < 3; i++)
+		if (!grid[i] || !block[i])
+			return CU_INVALID_VALUE;
+	c = gpu_command_new(COMMAND_KERNEL);
+	c->launch.function = function;
+	memcpy(c->launch.grid, grid, sizeof(c->launch.grid));
+	memcpy(c->launch.block, block, sizeof(c->launch.block));
+	if (!arguments(&c->launch, list, extra)) {
+		free(c);
+		return CU_INVALID_VALUE;
+	}
+	if (call->injected && strncmp(function->kernel->name, "retally_", 8)) {
+		standin_count("replayed launches", 1);
+		if (standin_fault("hang", &ms))
+			c->launch.until_ns = clock_ns() + ms * 1000000ull;
+	} else if (!call->injected) {
+		standin_count("launches", 1);
+		if (standin_fault("lost", NULL)) {
+			s->context->error = ERROR_LAUNCH_FAILED;
+			free(c);
+			return ERROR_LAUNCH_FAILED;
+		}
+	}
+	gpu_enqueue(s, c);
+	return CU_OK;
+}
+
+static const char *symbol_of(const struct CUfunc_st *function)
+{
+	return function ? function->kernel->name : NULL;
+}
+
+cu_result cuLaunchKernel(struct CUfunc_st *function, unsigned gx, unsigned gy, unsigned gz,
+			 unsigned bx, unsigned by, unsigned bz, unsigned shared,
+			 struct CUstream_st *stream, void **list, void **extra)
+{
+	struct cu_launch_params p = {function, {gx, gy, gz}, {bx, by, bz}, shared,
+				     stream,   list,         extra};
+
+	BEGIN_(cuLaunchKernel, symbol_of(function), true);
+	END(launch(&call, function, p.grid, p.block, stream, list, extra));
+}
+
+cu_result cuLaunchKernelEx(const struct cu_launch_config *config, struct CUfunc_st *function,
+			   void **list, void **extra)
+{
+	struct cu_launch_ex_params p = {config, function, list, extra};
+
+	BEGIN_(cuLaunchKernelEx, symbol_of(function), true);
+	END(launch(&call, function, config->grid, config->block, config->stream, list, extra));
+}
+
+cu_result cuLaunchCooperativeKernel(struct CUfunc_st *function, unsigned gx, unsigned gy,
+				    unsigned gz, unsigned bx, unsigned by, unsigned bz,
+				    unsigned shared, struct CUstream_st *stream, void **list)
+{
+	struct cu_launch_params p = {function, {gx, gy, gz}, {bx, by, bz}, shared,
+				     stream,   list,         NULL};
+
+	BEGIN_(cuLaunchCooperativeKernel, symbol_of(function), true);
+	END(launch(&call, function, p.grid, p.block, stream, list, NULL));
+}
+
+cu_result cuLaunchHostFunc(struct CUstream_st *stream, void (*function)(void *), void *data)
+{
+	struct {
+		struct CUstream_st *stream;
+		void (*function)(void *);
+		void *data;
+	} p = {stream, function, data};
+	struct gpu_command *c;
+
+	BEGIN(cuLaunchHostFunc);
+	if (!stream_of(stream) || !function)
+		END(ERROR_INVALID_HANDLE);
+	c = gpu_command_new(COMMAND_HOST);
+	c->call = function;
+	c->data = data;
+	gpu_enqueue(stream_of(stream), c);
+	END(CU_OK);
+}

@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory of the stand-in driver: plain, in pools, managed, pinned, registered, mapped. */
+#include "driver.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define ALIGN 512
+#define PAGE  4096u
+
+cu_result cuMemGetInfo_v2(size_t *free_out, size_t *total_out)
+{
+	struct {
+		size_t *free_out, *total_out;
+	} p = {free_out, total_out};
+
+	BEGIN(cuMemGetInfo_v2);
+	*free_out = GPU_MEMORY - gpu.used;
+	*total_out = GPU_MEMORY;
+	END(CU_OK);
+}
+
+cu_result cuMemAlloc_v2(cu_ptr *address, size_t bytes)
+{
+	struct {
+		cu_ptr *address;
+		size_t bytes;
+	} p = {address, bytes};
+
+	BEGIN(cuMemAlloc_v2);
+	if (call.injected && standin_fault("alloc", NULL))
+		END(CU_OUT_OF_MEMORY);
+	if (!bytes)
+		END(CU_INVALID_VALUE);
+	*address = gpu_allocate(bytes, ALIGN);
+	END(*address ? CU_OK : CU_OUT_OF_MEMORY);
+}
+
+cu_result cuMemAllocPitch_v2(cu_ptr *address, size_t *pitch, size_t width, size_t height,
+			     unsigned element)
+{
+	struct {
+		cu_ptr *address;
+		size_t *pitch, width, height;
+		unsigned element;
+	} p = {address, pitch, width, height, element};
+
+	BEGIN(cuMemAllocPitch_v2);
+	*pitch = (width + ALIGN - 1) & ~(size_t)(ALIGN - 1);
+	*address = gpu_allocate(*pitch * height, ALIGN);
+	END(*address ? CU_OK : CU_OUT_OF_MEMORY);
+}
+
+/* The host may touch it, so it is not in the device's memory. */
+static void *host_pages(size_t bytes)
+{
+	void *at = mmap(NULL, (bytes + PAGE - 1) & ~(size_t)(PAGE - 1), PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return at == MAP_FAILED ? NULL : at;
+}
+
+cu_result cuMemAllocManaged(cu_ptr *address, size_t bytes, unsigned flags)
+{
+	struct {
+		cu_ptr *address;
+		size_t bytes;
+		unsigned flags;
+	} p = {address, bytes, flags};
+
+	BEGIN(cuMemAllocManaged);
+	if (!bytes)
+		END(CU_INVALID_VALUE);
+	*address = (cu_ptr)(uintptr_t)host_pages(bytes);
+	END(*address && gpu_memory_add(*address, bytes, MEMORY_MANAGED) ? CU_OK : CU_OUT_OF_MEMORY);
+}
+
+static cu_result give_back(cu_ptr address, bool host)
+{
+	struct gpu_memory *m = gpu_memory_of(address), was;
+
+	if (!m || m->address != address || m->mapped ||
+	    (m->kind == MEMORY_PINNED || m->kind == MEMORY_REGISTERED) != host)
+		return CU_INVALID_VALUE;
+	gpu_context_wait(context_current());
+	was = *gpu_memory_of(address);
+	gpu_memory_remove(address);
+	if (was.kind == MEMORY_MANAGED || was.kind == MEMORY_PINNED)
+		munmap((void *)(uintptr_t)address, (was.size + PAGE - 1) & ~(size_t)(PAGE - 1));
+	return CU_OK;
+}
+
+cu_result cuMemFree_v2(cu_ptr address)
+{
+	struct {
+		cu_ptr address;
+	} p = {address};
+
+	BEGIN(cuMemFree_v2);
+	END(address ? give_back(address, false) : CU_OK);
+}
+
+/* ---- in the order of a stream ---- */
+
+cu_result cuMemAllocAsync(cu_ptr *address, size_t bytes, struct CUstream_st *stream)
+{
+	struct {
+		cu_ptr *address;
+		size_t bytes;
+		struct CUstream_st *stream;
+	} p = {address, bytes, stream};
+
+	BEGIN(cuMemAllocAsync);
+	if (!bytes || !stream_of(stream))
+		END(CU_INVALID_VALUE);
+	*address = gpu_allocate(bytes, ALIGN);
+	END(*address ? CU_OK : CU_OUT_OF_MEMORY);
+}
+
+cu_result cuMemAllocFromPoolAsync(cu_ptr *address, size_t bytes, struct CUmemPoolHandle_st *pool,
+				  struct CUstream_st *stream)
+{
+	struct {
+		cu_ptr *address;
+		size_t bytes;
+		struct CUmemPoolHandle_st *pool;
+		struct CUstream_st *stream;
+	} p = {address, bytes, pool, stream};
+
+	BEGIN(cuMemAllocFromPoolAsync);
+	if (!bytes || !pool || !stream_of(stream))
+		END(CU_INVALID_VALUE);
+	*address = gpu_allocate(bytes, ALIGN);
+	END(*address ? CU_OK : CU_OUT_OF_MEMORY);
+}
+
+cu_result cuMemFreeAsync(cu_ptr address, struct CUstream_st *stream)
+{
+	struct {
+		cu_ptr address;
+		struct CUstream_st *stream;
+	} p = {address, stream};
+	struct gpu_command *c;
+	const struct gpu_memory *m;
+
+	BEGIN(cuMemFreeAsync);
+	m = gpu_memory_of(address);
+	if (!m || m->address != address || m->kind != MEMORY_DEVICE || !stream_of(stream))
+		END(CU_INVALID_VALUE);
+	c = gpu_command_new(COMMAND_FREE);
+	c->to = address;
+	gpu_enqueue(stream_of(stream), c);
+	END(CU_OK);
+}
+
+cu_result cuDeviceGetDefaultMemPool(struct CUmemPoolHandle_st **pool, int device)
+{
+	static char the_pool;
+	struct {
+		struct CUmemPoolHandle_st **pool;
+		int device;
+	} p = {pool, device};
+
+	BEGIN_PLAIN(cuDeviceGetDefaultMemPool);
+	*pool = (struct CUmemPoolHandle_st *)(void *)&the_pool;
+	END(device ? ERROR_INVALID_DEVICE : CU_OK);
+}
+
+/* ---- of the host ---- */
+
+static cu_result pinned(void **address, size_t bytes)
+{
+	*address = bytes ? host_pages(bytes) : NULL;
+	if (!*address)
+		return bytes ? CU_OUT_OF_MEMORY : CU_INVALID_VALUE;
+	return gpu_memory_add((cu_ptr)(uintptr_t)*address, bytes, MEMORY_PINNED) ? CU_OK
+										 : CU_OUT_OF_MEMORY;
+}
+
+cu_result cuMemHostAlloc(void **address, size_t bytes, unsigned flags)
+{
+	struct {
+		void **address;
+		size_t bytes;
+		unsigned flags;
+	} p = {address, bytes, flags};
+
+	BEGIN(cuMemHostAlloc);
+	if (call.injected && standin_fault("host-alloc", NULL))
+		END(CU_OUT_OF_MEMORY);
+	END(pinned(address, bytes));
+}
+
+cu_result cuMemAllocHost_v2(void **address, size_t bytes)
+{
+	struct {
+		void **address;
+		size_t bytes;
+	} p = {address, bytes};
+
+	BEGIN(cuMemAllocHost_v2);
+	END(pinned(address, bytes));
+}
+
+cu_result cuMemFreeHost(void *address)
+{
+	struct {
+		void *address;
+	} p = {address};
+
+	BEGIN(cuMemFreeHost);
+	END(give_back((cu_ptr)(uintptr_t)address, true));
+}
+
+cu_result cuMemHostRegister_v2(void *address, size_t bytes, unsigned flags)
+{
+	struct {
+		void *address;
+		size_t bytes;
+		unsigned flags;
+	} p = {address, bytes, flags};
+
+	BEGIN(cuMemHostRegister_v2);
+	if (!address || !bytes || gpu_memory_of((cu_ptr)(uintptr_t)address))
+		END(CU_INVALID_VALUE);
+	END(gpu_memory_add((cu_ptr)(uintptr_t)address, bytes, MEMORY_REGISTERED)
+		    ? CU_OK
+		    : CU_OUT_OF_MEMORY);
+}
+
+cu_result cuMemHostUnregister(void *address)
+{
+	struct {
+		void *address;
+	} p = {address};
+
+	BEGIN(cuMemHostUnregister);
+	END(give_back((cu_ptr)(uintptr_t)address, true));
+}
+
+cu_result cuMemHostGetDevicePointer_v2(cu_ptr *address, void *host, unsigned flags)
+{
+	struct {
+		cu_ptr *address;
+		void *host;
+		unsigned flags;
+	} p = {address, host, flags};
+
+	BEGIN(cuMemHostGetDevicePointer_v2);
+	*address = (cu_ptr)(uintptr_t)host;
+	END(gpu_memory_of(*address) ? CU_OK : CU_INVALID_VALUE);
+}
+
+cu_result cuPointerGetAttribute(void *value, int attribute, cu_ptr address)
+{
+	struct {
+		void *value;
+		int attribute;
+		cu_ptr address;
+	} p = {value, attribute, address};
+	const struct gpu_memory *m;
+	unsigned number = 0;
+
+	BEGIN(cuPointerGetAttribute);
+	m = gpu_memory_of(address);
+	if (!m)
+		END(CU_INVALID_VALUE);
+	switch (attribute) {
+	case CU_POINTER_MEMORY_TYPE: /* managed memory passes for the device's */
+		number = m->kind == MEMORY_DEVICE || m->kind == MEMORY_MANAGED ? 2 : 1;
+		break;
+	case CU_POINTER_IS_MANAGED:
+		number = m->kind == MEMORY_MANAGED;
+		break;
+	case CU_POINTER_RANGE_START:
+		memcpy(value, &m->address, sizeof(m->address));
+		END(CU_OK);
+	case CU_POINTER_RANGE_SIZE:
+		memcpy(value, &m->size, sizeof(m->size));
+		END(CU_OK);
+	case CU_POINTER_MAPPED:
+		number = 1;
+		break;
+	case CU_POINTER_DEVICE_ORDINAL:
+		break;
+	default:
+		END(CU_INVALID_VALUE);
+	}
+	memcpy(value, &number, sizeof(number));
+	END(CU_OK);
+}
+
+/* ---- addresses and memory apart ---- */
+
+cu_result cuMemAddressReserve(cu_ptr *address, size_t bytes, size_t align, cu_ptr wish,
+			      uint64_t flags)
+{
+	struct {
+		cu_ptr *address;
+		size_t bytes, align;
+		cu_ptr wish;
+		uint64_t flags;
+	} p = {address, bytes, align, wish, flags};
+
+	BEGIN(cuMemAddressReserve);
+	*address = gpu_allocate(bytes, 2u << 20);
+	/* Reserved is not mapped: nothing can be reached there yet. */
+	if (*address)
+		gpu_memory_of(*address)->mapped = true;
+	END(*address ? CU_OK : CU_OUT_OF_MEMORY);
+}
+
+cu_result cuMemAddressFree(cu_ptr address, size_t bytes)
+{
+	struct {
+		cu_ptr address;
+		size_t bytes;
+	} p = {address, bytes};
+
+	BEGIN(cuMemAddressFree);
+	END(gpu_memory_remove(address) ? CU_OK : CU_INVALID_VALUE);
+}
+
+cu_result cuMemCreate(uint64_t *handle, size_t bytes, const void *properties, uint64_t flags)
+{
+	struct {
+		uint64_t *handle;
+		size_t bytes;
+		const void *properties;
+		uint64_t flags;
+	} p = {handle, bytes, properties, flags};
+
+	BEGIN(cuMemCreate);
+	*handle = bytes;
+	END(bytes % (2u << 20) ? CU_INVALID_VALUE : CU_OK);
+}
+
+cu_result cuMemRelease(uint64_t handle)
+{
+	struct {
+		uint64_t handle;
+	} p = {handle};
+
+	BEGIN(cuMemRelease);
+	END(handle ? CU_OK : CU_INVALID_VALUE);
+}
+
+cu_result cuMemMap(cu_ptr address, size_t bytes, size_t offset, uint64_t handle, uint64_t flags)
+{
+	struct {
+		cu_ptr address;
+		size_t bytes, offset;
+		uint64_t handle, flags;
+	} p = {address, bytes, offset, handle, flags};
+	const struct gpu_memory *m;
+
+	BEGIN(cuMemMap);
+	m = gpu_memory_of(address);
+	END(m && m->mapped && bytes <= handle ? CU_OK : CU_INVALID_VALUE);
+}
+
+cu_result cuMemUnmap(cu_ptr address, size_t bytes)
+{
+	struct {
+		cu_ptr address;
+		size_t bytes;
+	} p = {address, bytes};
+
+	BEGIN(cuMemUnmap);
+	gpu_context_wait(context_current());
+	END(gpu_memory_of(address) ? CU_OK : CU_INVALID_VALUE);
+}
+
+cu_result cuMemSetAccess(cu_ptr address, size_t bytes, const void *access, size_t n)
+{
+	struct {
+		cu_ptr address;
+		size_t bytes;
+		const void *access;
+		size_t n;
+	} p = {address, bytes, access, n};
+
+	BEGIN(cuMemSetAccess);
+	END(gpu_memory_of(address) ? CU_OK : CU_INVALID_VALUE);
+}
