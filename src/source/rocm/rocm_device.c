@@ -37,6 +37,13 @@ struct pass {
 	uint32_t n_programmed, n_wanted, n_values, n_samples;
 	struct programmed *programmed;
 	struct wanted *wanted;
+	struct spool_sample *blank; /* all samples, nothing collected */
+	/* Where the i-th record went the last time: they nearly always come in the same order. */
+	struct arrival {
+		uint64_t record_id;
+		uint32_t at; /* index into the values, MISSING: nowhere */
+	} * arrivals;
+	uint32_t n_arrivals;
 };
 struct device {
 	const struct rocm_agent *agent;
@@ -45,8 +52,7 @@ struct device {
 	uint32_t n_passes;
 	struct pass *passes;
 	uint32_t room;
-	uint32_t *first_of; /* by index into counters: of the pass being read; UINT32_MAX: none */
-	double *values;     /* of one unit */
+	double *values; /* of one unit */
 	unsigned char *has;
 	uint32_t values_room;
 	const char *missing; /* told last */
@@ -154,6 +160,33 @@ static int make_config(struct device *d, struct pass *p, uint32_t number, struct
 	return rc;
 }
 
+/* The samples in the order in which read_wanted fills them. */
+static bool make_blank(const struct device *d, struct pass *p)
+{
+	struct spool_sample *s = calloc(p->n_samples, sizeof(*s));
+
+	p->blank = s;
+	p->arrivals = calloc(p->n_values + 1, sizeof(*p->arrivals));
+	if (!s || !p->arrivals)
+		return false;
+	for (uint32_t i = 0; i < p->n_wanted; i++) {
+		const struct wanted *w = &p->wanted[i];
+		const struct rocm_counter *k =
+			w->of == MISSING ? NULL : &d->counters.items[p->programmed[w->of].counter];
+		uint32_t n = k && w->instance == WHOLE ? k->n_instances : 1;
+
+		for (uint32_t at = 0; at < n; at++)
+			*s++ = (struct spool_sample){
+				.counter = w->counter,
+				.instance = (uint16_t)(!k                     ? SPOOL_INSTANCE_ALL
+						       : w->instance != WHOLE ? w->instance
+						       : n > 1                ? at
+									      : SPOOL_INSTANCE_ALL),
+				.status = SAMPLE_NOT_COLLECTED};
+	}
+	return true;
+}
+
 static int prepare_pass(struct device *d, struct pass *p, const struct plan *plan, uint32_t number,
 			struct error *err)
 {
@@ -175,7 +208,10 @@ static int prepare_pass(struct device *d, struct pass *p, const struct plan *pla
 		d->room = p->n_samples;
 	if (p->n_values > d->values_room)
 		d->values_room = p->n_values;
-	return make_config(d, p, number, err);
+	if (!make_blank(d, p))
+		return error_set(err, RC_NO_MEMORY, "out of memory for a pass");
+	/* Nothing to program is no error: all its samples are SAMPLE_NOT_COLLECTED. */
+	return p->n_programmed ? make_config(d, p, number, err) : 0;
 }
 
 static void device_free(struct device *d)
@@ -187,9 +223,10 @@ static void device_free(struct device *d)
 			(void)a->rocprofiler_destroy_counter_config(d->passes[i].config);
 		free(d->passes[i].programmed);
 		free(d->passes[i].wanted);
+		free(d->passes[i].blank);
+		free(d->passes[i].arrivals);
 	}
 	free(d->passes);
-	free(d->first_of);
 	free(d->values);
 	free(d->has);
 	rocm_dispatch_free(d->units);
@@ -211,16 +248,13 @@ static int prepare(struct device *d, const struct plan *plan, struct error *err)
 
 	d->n_passes = rc ? 0 : plan->n_passes;
 	d->passes = calloc(d->n_passes + 1, sizeof(*d->passes));
-	d->first_of = malloc((d->counters.n + 1) * sizeof(*d->first_of));
 	d->units = rocm_dispatch_new();
-	if (!rc && (!d->passes || !d->first_of || !d->units))
+	if (!rc && (!d->passes || !d->units))
 		rc = error_set(err, RC_NO_MEMORY, "out of memory for a device");
 	for (uint32_t i = 1; i <= d->n_passes && !rc; i++)
 		rc = prepare_pass(d, &d->passes[i - 1], plan, i, err);
 	if (rc)
 		return rc;
-	for (size_t i = 0; i < d->counters.n; i++)
-		d->first_of[i] = UINT32_MAX;
 	d->values = calloc(d->values_room + 1, sizeof(*d->values));
 	d->has = calloc(d->values_room + 1, 1);
 	return d->values && d->has ? 0 : error_set(err, RC_NO_MEMORY, "out of memory for a device");
@@ -295,9 +329,14 @@ static int pass_begin(void *device, uint32_t pass, uint32_t n_units, struct erro
 	struct device *d = device;
 	int rc;
 
-	if (!pass || pass > d->n_passes || !d->passes[pass - 1].made)
+	if (!pass || pass > d->n_passes)
 		return error_set(err, RC_INVALID, "pass %u of %u", pass, d->n_passes);
 	d->current = NULL;
+	d->n_units = 0;
+	if (!d->passes[pass - 1].made) {
+		d->current = &d->passes[pass - 1];
+		return 0;
+	}
 	if (!rocm_dispatch_pass(d->units, d->passes[pass - 1].config, n_units))
 		return error_set(err, RC_NO_MEMORY, "out of memory for %u dispatches", n_units);
 	rc = d->counting ? 0 : rocm_tool_start(err);
@@ -307,7 +346,6 @@ static int pass_begin(void *device, uint32_t pass, uint32_t n_units, struct erro
 	}
 	d->counting = true;
 	d->current = &d->passes[pass - 1];
-	d->n_units = 0;
 	return 0;
 }
 
@@ -317,7 +355,8 @@ static int unit_begin(void *device, const struct source_unit *unit, struct error
 
 	if (!d->current)
 		return error_set(err, RC_INVALID, "a dispatch begins outside of a pass");
-	rocm_dispatch_into(d->units, unit->index);
+	if (d->current->made)
+		rocm_dispatch_into(d->units, unit->index);
 	if (unit->index >= d->n_units)
 		d->n_units = unit->index + 1;
 	return 0;
@@ -335,9 +374,12 @@ static int unit_end(void *device, const struct source_unit *unit, struct error *
 static int pass_end(void *device, struct error *err)
 {
 	struct device *d = device;
-	bool all = rocm_dispatch_wait(d->units, RECORDS_NS);
 	int rc = 0;
+	bool all;
 
+	if (d->current && !d->current->made)
+		return 0;
+	all = rocm_dispatch_wait(d->units, RECORDS_NS);
 	stop(d);
 	if (!all)
 		rc = error_set(err, RC_ERROR,
@@ -358,30 +400,47 @@ static int pass_end(void *device, struct error *err)
 
 /* ---- reading ---- */
 
-/* The records of a unit at their places; a range has several of each, which are added up. */
-static int place_values(struct device *d, const struct pass *p, const struct rocm_unit *u,
-			struct error *err)
+/* The value that a record is of; MISSING: one that the library counts for itself. */
+static int find_value(struct device *d, const struct pass *p, uint64_t record_id, uint32_t *at_out,
+		      struct error *err)
 {
 	struct rocm_place place;
-	uint32_t first;
+	int rc = rocm_counters_place(&d->counters, record_id, &place, err);
+
+	*at_out = MISSING;
+	for (uint32_t i = 0; i < p->n_programmed && !rc && *at_out == MISSING; i++)
+		if (p->programmed[i].counter == place.counter)
+			*at_out = p->programmed[i].first + place.instance;
+	return rc;
+}
+
+/* The records of a unit at their places; a range has several of each, which are added up. */
+static int place_values(struct device *d, struct pass *p, const struct rocm_unit *u,
+			struct error *err)
+{
+	uint32_t at = MISSING, k = 0;
 	int rc = 0;
 
 	memset(d->has, 0, p->n_values);
-	for (uint32_t i = 0; i < p->n_programmed; i++)
-		d->first_of[p->programmed[i].counter] = p->programmed[i].first;
-	for (uint32_t i = 0; i < u->n && !rc; i++) {
-		rc = rocm_counters_place(&d->counters, u->values[i].record_id, &place, err);
-		if (rc)
-			break;
-		first = d->first_of[place.counter];
-		if (first == UINT32_MAX)
-			continue; /* one that the library counts for itself */
-		first += place.instance;
-		d->values[first] = (d->has[first] ? d->values[first] : 0) + u->values[i].value;
-		d->has[first] = 1;
+	for (uint32_t i = 0; i < u->n && !rc; i++, k++) {
+		const struct rocm_value *v = &u->values[i];
+		struct arrival *a;
+
+		k = k > p->n_values ? 0 : k;
+		a = &p->arrivals[k];
+		if (k < p->n_arrivals && a->record_id == v->record_id) {
+			at = a->at;
+		} else {
+			rc = find_value(d, p, v->record_id, &at, err);
+			*a = (struct arrival){.record_id = v->record_id, .at = at};
+			if (!rc && k >= p->n_arrivals)
+				p->n_arrivals = k + 1;
+		}
+		if (rc || at == MISSING)
+			continue;
+		d->values[at] = (d->has[at] ? d->values[at] : 0) + v->value;
+		d->has[at] = 1;
 	}
-	for (uint32_t i = 0; i < p->n_programmed; i++)
-		d->first_of[p->programmed[i].counter] = UINT32_MAX;
 	return rc;
 }
 
@@ -400,44 +459,33 @@ static void put(struct spool_sample *s, const struct rocm_counter *k, bool has, 
 	}
 }
 
-static void read_wanted(const struct device *d, const struct pass *p, const struct wanted *w,
-			struct spool_sample *out, uint32_t *n)
+static uint32_t read_wanted(const struct device *d, const struct pass *p, const struct wanted *w,
+			    struct spool_sample *out)
 {
 	const struct programmed *at;
 	const struct rocm_counter *k;
+	const double *values;
+	const unsigned char *has;
 	double sum = 0;
-	bool has = false;
+	bool any = false;
 
-	if (w->of == MISSING) {
-		out[(*n)++] = (struct spool_sample){.counter = w->counter,
-						    .instance = SPOOL_INSTANCE_ALL,
-						    .status = SAMPLE_NOT_COLLECTED};
-		return;
-	}
+	if (w->of == MISSING)
+		return 1;
 	at = &p->programmed[w->of];
 	k = &d->counters.items[at->counter];
-
-	for (uint32_t i = 0; i < k->n_instances; i++) {
-		if (w->instance == WHOLE) {
-			struct spool_sample *s = &out[(*n)++];
-
-			*s = (struct spool_sample){
-				.counter = w->counter,
-				.instance =
-					(uint16_t)(k->n_instances == 1 ? SPOOL_INSTANCE_ALL : i),
-				.status = SAMPLE_NOT_COLLECTED};
-			put(s, k, d->has[at->first + i] != 0, d->values[at->first + i]);
-		} else if (i % k->n_known == w->instance && d->has[at->first + i]) {
-			sum += d->values[at->first + i];
-			has = true;
-		}
+	values = d->values + at->first;
+	has = d->has + at->first;
+	if (w->instance == WHOLE) {
+		for (uint32_t i = 0; i < k->n_instances; i++)
+			put(&out[i], k, has[i] != 0, values[i]);
+		return k->n_instances;
 	}
-	if (w->instance != WHOLE) {
-		out[*n] = (struct spool_sample){.counter = w->counter,
-						.instance = (uint16_t)w->instance,
-						.status = SAMPLE_NOT_COLLECTED};
-		put(&out[(*n)++], k, has, sum);
+	for (uint32_t i = w->instance; i < k->n_instances; i += k->n_known) {
+		sum += has[i] ? values[i] : 0;
+		any |= has[i] != 0;
 	}
+	put(out, k, any, sum);
+	return 1;
 }
 
 static int read_unit(void *device, uint32_t unit, struct spool_sample *samples_out, uint32_t n_room,
@@ -446,22 +494,25 @@ static int read_unit(void *device, uint32_t unit, struct spool_sample *samples_o
 {
 	struct device *d = device;
 	const struct rocm_unit *u = rocm_dispatch_unit(d->units, unit);
-	const struct pass *p = d->current;
+	struct pass *p = d->current;
 	int rc;
 
 	*n_out = 0;
 	*enabled_ns_out = *running_ns_out = 0; /* nothing is multiplexed */
-	if (!p || !u || unit >= d->n_units)
+	if (!p || (p->made && !u) || unit >= d->n_units)
 		return error_set(err, RC_INVALID, "dispatch %u was not counted", unit);
 	if (n_room < p->n_samples) {
 		*n_out = p->n_samples;
 		return error_set(err, RC_NO_SPACE, "%u samples do not fit into %u", p->n_samples,
 				 n_room);
 	}
-	rc = place_values(d, p, u, err);
-	for (uint32_t i = 0; i < p->n_wanted && !rc; i++)
-		read_wanted(d, p, &p->wanted[i], samples_out, n_out);
-	return rc;
+	rc = p->made ? place_values(d, p, u, err) : 0;
+	if (rc)
+		return rc;
+	memcpy(samples_out, p->blank, p->n_samples * sizeof(*samples_out));
+	for (uint32_t i = 0; i < p->n_wanted; i++)
+		*n_out += read_wanted(d, p, &p->wanted[i], samples_out + *n_out);
+	return 0;
 }
 
 /* ---- times ---- */

@@ -70,6 +70,8 @@ is "$(grep '^[0-9]' values)" '16,2048,64' 'a counter is the sum of its instances
 # What this SDK does not know is left out, with its name.
 run dir accumulate --replay kernel -e SQ_WAVES,SQ_INSTS_VMEM_RD
 is "$(counted dir)" 4 'a counter that the SDK does not know: the others are counted'
+"$retally" report dir --by dispatch --wide --format csv -e SQ_WAVES,SQ_INSTS_VMEM_RD | cut -d, -f16,17 | sort -u >values
+is "$(grep -v SQ values)" ',16' 'and it has no value, which is not 0'
 like "$(cat err)" "'SQ_INSTS_VMEM_RD' is not collected: rocprofiler-sdk does not know it on this gfx90a" 'and it is named'
 
 # All counters of the data there are.
