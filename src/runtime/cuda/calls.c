@@ -157,7 +157,7 @@ void cuda_boundary(struct cuda_context *c, const char *why)
 	}
 }
 
-static void call_boundary(struct cuda_context *c, const struct cupti_callback_data *data)
+void cuda_call_boundary(struct cuda_context *c, const struct cupti_callback_data *data)
 {
 	cuda_boundary(c, data->function);
 }
@@ -192,6 +192,6 @@ bool cuda_calls_find(const char *name, struct cuda_call_entry *entry_out, bool *
 		return true;
 	if (has_prefix(plain))
 		return false;
-	*entry_out = (struct cuda_call_entry){.name = name, .enter = call_boundary};
+	*entry_out = (struct cuda_call_entry){.name = name, .enter = cuda_call_boundary};
 	return true;
 }

@@ -30,6 +30,8 @@ extern const size_t cuda_n_memory_calls;
 
 /* The window of every device of this context's process ends here, because of `why` (static). */
 void cuda_boundary(struct cuda_context *c, const char *why);
+/* The same for the call itself. */
+cuda_call cuda_call_boundary;
 /* The result of the program's call, at CUPTI_EXIT. */
 cu_result cuda_result(const struct cupti_callback_data *data);
 /* The stream as it must be named outside the variant of the call. */

@@ -2,6 +2,8 @@
 /* Kernel functions and modules: see functions.h. */
 #include "runtime/cuda/functions.h"
 
+#include "base/map.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,7 +29,7 @@ static struct {
 	struct entry *forgotten;                /* kept: another thread may still look at them */
 	struct module_entry *modules;
 	struct name *names; /* of variables in any module seen so far */
-	unsigned n_names;
+	struct map known_names;
 } table = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* Names that collectives have: their kernels wait for each other across devices and processes. */
@@ -216,20 +218,22 @@ void cuda_functions_forget(void)
 
 static void learn_name(const char *text, size_t length)
 {
-	struct name *n;
+	struct name *n = malloc(sizeof(*n) + length + 1);
+	size_t there;
 
+	if (!n)
+		return;
+	memcpy(n->text, text, length);
+	n->text[length] = 0;
 	pthread_mutex_lock(&table.lock);
-	for (n = table.names; n; n = n->next)
-		if (strlen(n->text) == length && !memcmp(n->text, text, length))
-			break;
-	if (!n && table.n_names < 65536 && (n = malloc(sizeof(*n) + length + 1))) {
-		memcpy(n->text, text, length);
-		n->text[length] = 0;
+	if (!map_get(&table.known_names, n->text, &there) && table.known_names.n < 65536 &&
+	    map_set(&table.known_names, n->text, 0)) {
 		n->next = table.names;
 		table.names = n;
-		table.n_names++;
+		n = NULL;
 	}
 	pthread_mutex_unlock(&table.lock);
+	free(n);
 }
 
 /* 64-bit little-endian ELF, read by hand and with bounds: sections, and of the symbol table the

@@ -100,9 +100,12 @@ static void reach_add(void *data, const struct cuda_memory *m)
 /* Memory that appeared since the engine was last told, and is needed now. */
 static void reach_introduce(struct cuda_context *c)
 {
+	uint64_t added = cuda_session.memories.added;
 	struct cuda_memory m;
 
-	while (c->device && cuda_memories_unknown(&cuda_session.memories, c, &m)) {
+	if (!c->device || c->introduced == added)
+		return;
+	while (cuda_memories_unknown(&cuda_session.memories, c, &m)) {
 		struct runtime_memory r = {.address = m.address, .size = m.size, .data = c};
 		struct replay_memory *known;
 
@@ -117,8 +120,10 @@ static void reach_introduce(struct cuda_context *c)
 		known = replay_memory_add(c->device, &r);
 		if (!known)
 			return;
-		cuda_memories_name(&cuda_session.memories, m.address, known);
+		if (!cuda_memories_name(&cuda_session.memories, m.address, known))
+			replay_memory_remove(c->device, known); /* another thread was faster */
 	}
+	c->introduced = added;
 }
 
 static void reach_end(struct reach *r, struct runtime_op *op)

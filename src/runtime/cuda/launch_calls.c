@@ -188,12 +188,6 @@ static void graph_destroyed(struct cuda_context *c, const struct cupti_callback_
 	cuda_graph_forget(p->graph);
 }
 
-/* An executable graph changes: what was recorded would be another graph. */
-static void graph_changed(struct cuda_context *c, const struct cupti_callback_data *data)
-{
-	cuda_boundary(c, data->function);
-}
-
 static void capture_begun(struct cuda_context *c, const struct cupti_callback_data *data)
 {
 	(void)c;
@@ -210,12 +204,6 @@ static void capture_ended(struct cuda_context *c, const struct cupti_callback_da
 }
 
 /* ---- waiting ---- */
-
-/* The program waited itself, so the device is (nearly) idle: its own wait had no bound of ours. */
-static void waited(struct cuda_context *c, const struct cupti_callback_data *data)
-{
-	cuda_boundary(c, data->function);
-}
 
 /* A query that says "done" lets the host look; one that says "not yet" lets it do nothing. */
 static void queried(struct cuda_context *c, const struct cupti_callback_data *data)
@@ -358,18 +346,21 @@ const struct cuda_call_entry cuda_launch_calls[] = {
 	{"cuGraphInstantiateWithFlags", NULL, graph_instantiated},
 	{"cuGraphInstantiateWithParams", NULL, graph_instantiated},
 	{"cuGraphExecDestroy", graph_destroyed, NULL},
-	{"cuGraphExecUpdate", graph_changed, NULL},
-	{"cuGraphExecUpdate_v2", graph_changed, NULL},
+	/* What was recorded would be another graph. */
+	{"cuGraphExecUpdate", cuda_call_boundary, NULL},
+	{"cuGraphExecUpdate_v2", cuda_call_boundary, NULL},
 	{"cuStreamBeginCapture", NULL, capture_begun},
 	{"cuStreamBeginCapture_v2", NULL, capture_begun},
 	{"cuStreamBeginCaptureToGraph", NULL, capture_begun},
 	{"cuStreamEndCapture", NULL, capture_ended},
 	{"cuLaunchHostFunc", host_function, operation_end},
 	{"cuStreamAddCallback", host_function, operation_end},
-	{"cuCtxSynchronize", NULL, waited},
-	{"cuCtxSynchronize_v2", NULL, waited},
-	{"cuStreamSynchronize", NULL, waited},
-	{"cuEventSynchronize", NULL, waited},
+	/* After the call the device is (nearly) idle; the program's own wait has no bound of ours.
+	 */
+	{"cuCtxSynchronize", NULL, cuda_call_boundary},
+	{"cuCtxSynchronize_v2", NULL, cuda_call_boundary},
+	{"cuStreamSynchronize", NULL, cuda_call_boundary},
+	{"cuEventSynchronize", NULL, cuda_call_boundary},
 	{"cuStreamQuery", NULL, queried},
 	{"cuEventQuery", NULL, queried},
 	{"cuEventElapsedTime", NULL, queried},

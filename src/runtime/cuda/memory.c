@@ -50,6 +50,7 @@ bool cuda_memories_add(struct cuda_memories *m, const struct cuda_memory *item)
 	memmove(&m->items[i + 1], &m->items[i], (m->n - i) * sizeof(*m->items));
 	m->items[i] = *item;
 	m->n++;
+	m->added++;
 	done = true;
 out:
 	pthread_rwlock_unlock(&m->lock);
@@ -140,15 +141,18 @@ void cuda_memories_scan(struct cuda_memories *m, const void *bytes, size_t n,
 	pthread_rwlock_unlock(&m->lock);
 }
 
-void cuda_memories_name(struct cuda_memories *m, cu_ptr address, struct replay_memory *known)
+bool cuda_memories_name(struct cuda_memories *m, cu_ptr address, struct replay_memory *known)
 {
+	bool taken;
 	size_t i;
 
 	pthread_rwlock_wrlock(&m->lock);
 	i = cuda_memories_place(m, address);
-	if (i < m->n && m->items[i].address == address)
+	taken = i < m->n && m->items[i].address == address && !m->items[i].known;
+	if (taken)
 		m->items[i].known = known;
 	pthread_rwlock_unlock(&m->lock);
+	return taken;
 }
 
 bool cuda_memories_unknown(struct cuda_memories *m, const struct cuda_context *context,

@@ -11,6 +11,7 @@
 #include "source/cuda/cuda_driver_abi.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
 struct cuda_context;
@@ -33,6 +34,8 @@ struct cuda_memories {
 	pthread_rwlock_t lock;
 	struct cuda_memory *items; /* sorted by address, not overlapping */
 	size_t n, room;
+	_Atomic uint64_t
+		added; /* how often one was: whoever saw this number has seen all of them */
 };
 
 /* Forgets what overlaps (the program freed it in a way that we did not see) and adds. False: out of
@@ -50,9 +53,9 @@ bool cuda_memories_find(struct cuda_memories *m, cu_ptr address, struct cuda_mem
 /* Finds all that the 8-byte words of bytes point into; calls visit once a word that does. */
 void cuda_memories_scan(struct cuda_memories *m, const void *bytes, size_t n,
 			void (*visit)(void *data, const struct cuda_memory *memory), void *data);
-/* Sets what the engine calls it. */
-void cuda_memories_name(struct cuda_memories *m, cu_ptr address, struct replay_memory *known);
-/* The i-th of a context that the engine does not know yet. */
+/* Sets what the engine calls it. False: it is gone or has a name already. */
+bool cuda_memories_name(struct cuda_memories *m, cu_ptr address, struct replay_memory *known);
+/* One of a context that the engine does not know yet. */
 bool cuda_memories_unknown(struct cuda_memories *m, const struct cuda_context *context,
 			   struct cuda_memory *out);
 

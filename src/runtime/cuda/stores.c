@@ -21,11 +21,6 @@ cu_ptr cuda_store_address(const void *store)
 	return ((const struct cuda_store *)store)->address;
 }
 
-bool cuda_store_holds(const struct cuda_context *c)
-{
-	return c->free_stores != NULL;
-}
-
 static void store_free(struct cuda_store *s)
 {
 	const struct cuda_driver *d = &cuda_session.driver;

@@ -25,6 +25,5 @@ int cuda_store_restore(void *device, const struct runtime_memory *m, uint64_t of
 cu_ptr cuda_store_address(const void *store);
 /* Gives unused pieces back to the driver. */
 void cuda_store_trim(struct cuda_context *c);
-bool cuda_store_holds(const struct cuda_context *c);
 
 #endif

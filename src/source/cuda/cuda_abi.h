@@ -106,6 +106,8 @@ _Static_assert(sizeof(struct cupti_host_passes) == 40, "ABI");
 /* Size of a struct as the library wants it: up to the end of its last field, without tail padding.
  */
 #define CUPTI_STRUCT_SIZE(type, last) (offsetof(type, last) + sizeof(((type *)0)->last))
+/* Declares a struct of arguments, zero but for its size. */
+#define CUPTI_NEW(type, variable, last) type variable = {.size = CUPTI_STRUCT_SIZE(type, last)}
 
 /* The symbols, one list: pointer table, loading and messages come from it. */
 #define CUPTI_HOST_SYMBOLS(X)                                                 \

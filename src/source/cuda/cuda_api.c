@@ -79,3 +79,34 @@ int cuda_api_open(struct cuda_api *api, struct error *err)
 #undef X
 	return 0;
 }
+
+int cuda_api_schedule(const struct cuda_api *api, struct cupti_host *host, const char *const *names,
+		      size_t n, size_t *passes_out, uint8_t **config_out, size_t *config_size_out)
+{
+	CUPTI_NEW(struct cupti_host_add_metrics, add, n);
+	CUPTI_NEW(struct cupti_host_image_size, size, image_size);
+	CUPTI_NEW(struct cupti_host_image, image, image);
+	CUPTI_NEW(struct cupti_host_passes, passes, passes);
+	int result;
+
+	*config_out = NULL;
+	add.host = size.host = image.host = host;
+	/* CUPTI takes the array as writable and does not write to it. */
+	memcpy(&add.names, &(const void *){names}, sizeof(add.names));
+	add.n = n;
+	result = api->cuptiProfilerHostConfigAddMetrics(&add);
+	if (!result)
+		result = api->cuptiProfilerHostGetConfigImageSize(&size);
+	if (result)
+		return result;
+	*config_size_out = image.image_size = passes.image_size = size.image_size;
+	*config_out = calloc(1, size.image_size ? size.image_size : 1);
+	if (!*config_out)
+		return CUDA_API_NO_MEMORY;
+	image.image = passes.image = *config_out;
+	result = api->cuptiProfilerHostGetConfigImage(&image);
+	if (!result)
+		result = api->cuptiProfilerHostGetNumOfPasses(&passes);
+	*passes_out = passes.passes;
+	return result;
+}

@@ -20,4 +20,11 @@ struct cuda_api {
  * RC_UNSUPPORTED names the missing symbol of one that is too old. Not thread-safe; call once. */
 int cuda_api_open(struct cuda_api *api, struct error *err);
 
+/* Adds the counters to a host object that has none yet, all at once, and schedules them: the number
+ * of passes and the configuration that says so (*config_out: to be freed, also after a failure).
+ * Returns CUPTI's result, or CUDA_API_NO_MEMORY. */
+#define CUDA_API_NO_MEMORY (-1)
+int cuda_api_schedule(const struct cuda_api *api, struct cupti_host *host, const char *const *names,
+		      size_t n, size_t *passes_out, uint8_t **config_out, size_t *config_size_out);
+
 #endif

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NEW(type, variable, last) type variable = {.size = CUPTI_STRUCT_SIZE(type, last)}
-
 bool cuda_pass_config(const char *text, uint32_t *group_out, uint32_t *part_out,
 		      uint32_t *parts_out)
 {
@@ -100,11 +98,8 @@ static int cuda_groups_sort(struct cuda_groups *g, struct cuda_group *k, struct 
 static int cuda_groups_configure(struct cuda_group *k, uint32_t index, const struct cuda_target *t,
 				 const char *chip, const uint8_t *availability, struct error *err)
 {
-	NEW(struct cupti_host_initialize, host, host);
-	NEW(struct cupti_host_add_metrics, add, n);
-	NEW(struct cupti_host_image_size, size, image_size);
-	NEW(struct cupti_host_image, image, image);
-	NEW(struct cupti_host_passes, passes, passes);
+	CUPTI_NEW(struct cupti_host_initialize, host, host);
+	size_t passes = 0;
 	int result;
 
 	host.profiler_type = CUPTI_RANGE_PROFILER;
@@ -113,30 +108,18 @@ static int cuda_groups_configure(struct cuda_group *k, uint32_t index, const str
 	result = t->host.cuptiProfilerHostInitialize(&host);
 	if (result)
 		return cuda_target_fail(err, "starting CUPTI's host part", result);
-	k->host = add.host = size.host = image.host = host.host;
-	add.names = k->names;
-	add.n = k->n;
-	result = t->host.cuptiProfilerHostConfigAddMetrics(&add);
-	if (!result)
-		result = t->host.cuptiProfilerHostGetConfigImageSize(&size);
-	if (!result) {
-		k->config = calloc(1, size.image_size ? size.image_size : 1);
-		if (!k->config)
-			return error_set(err, RC_NO_MEMORY, "out of memory");
-		k->config_size = size.image_size;
-		image.image_size = passes.image_size = size.image_size;
-		image.image = passes.image = k->config;
-		result = t->host.cuptiProfilerHostGetConfigImage(&image);
-	}
-	if (!result)
-		result = t->host.cuptiProfilerHostGetNumOfPasses(&passes);
+	k->host = host.host;
+	result = cuda_api_schedule(&t->host, k->host, k->names, k->n, &passes, &k->config,
+				   &k->config_size);
+	if (result == CUDA_API_NO_MEMORY)
+		return error_set(err, RC_NO_MEMORY, "out of memory");
 	if (result)
 		return cuda_target_fail(err, "scheduling the counters on this device", result);
-	if (passes.passes != k->parts)
+	if (passes != k->parts)
 		return error_set(err, RC_MISMATCH,
 				 "the plan's group %u has %u passes, this device (%s, CUPTI %u) "
 				 "needs %zu: plan again on it",
-				 index, k->parts, chip, t->host.version, passes.passes);
+				 index, k->parts, chip, t->host.version, passes);
 	return 0;
 }
 
@@ -144,8 +127,8 @@ int cuda_groups_init(struct cuda_groups *g, const struct cuda_native *native,
 		     const struct plan *plan, struct error *err)
 {
 	const struct cuda_target *t = native->target;
-	NEW(struct cupti_chip_name, chip, chip);
-	NEW(struct cupti_availability, availability, image);
+	CUPTI_NEW(struct cupti_chip_name, chip, chip);
+	CUPTI_NEW(struct cupti_availability, availability, image);
 	uint8_t *image = NULL;
 	int rc, result;
 
@@ -201,7 +184,7 @@ void cuda_groups_release(struct cuda_groups *g, const struct cuda_target *t)
 		struct cuda_group *k = &g->groups[i];
 
 		if (k->host) {
-			NEW(struct cupti_host_deinitialize, p, host);
+			CUPTI_NEW(struct cupti_host_deinitialize, p, host);
 
 			p.host = k->host;
 			t->host.cuptiProfilerHostDeinitialize(&p);

@@ -7,12 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NEW(type, variable, last) type variable = {.size = CUPTI_STRUCT_SIZE(type, last)}
-
 static int cuda_host_begin(const struct cuda_host *h, struct cupti_host **host_out,
 			   struct error *err)
 {
-	NEW(struct cupti_host_initialize, p, host);
+	CUPTI_NEW(struct cupti_host_initialize, p, host);
 	int result;
 
 	p.profiler_type = CUPTI_RANGE_PROFILER;
@@ -27,7 +25,7 @@ static int cuda_host_begin(const struct cuda_host *h, struct cupti_host **host_o
 
 static void cuda_host_end(const struct cuda_host *h, struct cupti_host *host)
 {
-	NEW(struct cupti_host_deinitialize, p, host);
+	CUPTI_NEW(struct cupti_host_deinitialize, p, host);
 
 	p.host = host;
 	h->api.cuptiProfilerHostDeinitialize(&p);
@@ -36,7 +34,7 @@ static void cuda_host_end(const struct cuda_host *h, struct cupti_host *host)
 int cuda_host_chips(struct cuda_api *api, struct arena *arena, const char *const **names_out,
 		    size_t *n_out, struct error *err)
 {
-	NEW(struct cupti_host_chips, p, names);
+	CUPTI_NEW(struct cupti_host_chips, p, names);
 	int result = api->cuptiProfilerHostGetSupportedChips(&p);
 	const char **names;
 
@@ -85,38 +83,20 @@ static int cuda_host_schedule(const struct cuda_host *h, struct cupti_host *host
 			      const char *const *names, size_t n, uint32_t *passes_out,
 			      struct error *err)
 {
-	NEW(struct cupti_host_add_metrics, add, n);
-	NEW(struct cupti_host_image_size, size, image_size);
-	NEW(struct cupti_host_image, image, image);
-	NEW(struct cupti_host_passes, passes, passes);
-	uint8_t *bytes = NULL;
-	int result;
+	size_t passes = 0, config_size;
+	uint8_t *config;
+	int result = cuda_api_schedule(&h->api, host, names, n, &passes, &config, &config_size);
 
-	add.host = size.host = image.host = host;
-	/* CUPTI takes the array as writable and does not write to it. */
-	memcpy(&add.names, &(const void *){names}, sizeof(add.names));
-	add.n = n;
-	result = h->api.cuptiProfilerHostConfigAddMetrics(&add);
-	if (!result)
-		result = h->api.cuptiProfilerHostGetConfigImageSize(&size);
-	if (!result) {
-		bytes = calloc(1, size.image_size ? size.image_size : 1);
-		if (!bytes)
-			return error_set(err, RC_NO_MEMORY, "out of memory");
-		image.image_size = passes.image_size = size.image_size;
-		image.image = passes.image = bytes;
-		result = h->api.cuptiProfilerHostGetConfigImage(&image);
-	}
-	if (!result)
-		result = h->api.cuptiProfilerHostGetNumOfPasses(&passes);
-	free(bytes);
+	free(config);
+	if (result == CUDA_API_NO_MEMORY)
+		return error_set(err, RC_NO_MEMORY, "out of memory");
 	if (result == CUPTI_INVALID_PARAMETER)
 		return error_set(err, RC_NOT_FOUND, "unknown to CUPTI for chip '%s'", h->chip);
 	if (result)
 		return error_set(err, RC_UNSUPPORTED,
 				 "the range profiler cannot collect it on chip '%s' (error %d)",
 				 h->chip, result);
-	*passes_out = (uint32_t)passes.passes;
+	*passes_out = (uint32_t)passes;
 	return 0;
 }
 
@@ -146,7 +126,7 @@ int cuda_host_fill(const struct cuda_host *h, struct catalog *c, struct error *e
 	if (rc)
 		return rc;
 	for (int type = 0; !rc && type < 3; type++) {
-		NEW(struct cupti_host_metrics, list, n);
+		CUPTI_NEW(struct cupti_host_metrics, list, n);
 
 		list.host = host;
 		list.type = type;
@@ -156,7 +136,7 @@ int cuda_host_fill(const struct cuda_host *h, struct catalog *c, struct error *e
 			break;
 		}
 		for (size_t i = 0; !rc && i < list.n; i++) {
-			NEW(struct cupti_host_properties, p, type);
+			CUPTI_NEW(struct cupti_host_properties, p, type);
 			struct counter k = {.name = list.names[i],
 					    .source = "cuda",
 					    .block = BLOCK_NONE,

@@ -6,6 +6,7 @@
  * use by itself. See cuda_device.h for how a plan says so.
  */
 #include "source/cuda/cuda_host.h"
+#include "source/cuda/cuda_range_abi.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -14,8 +15,6 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#define NEW(type, variable, last) type variable = {.size = CUPTI_STRUCT_SIZE(type, last)}
 
 struct maker {
 	const struct cuda_host *h;
@@ -43,7 +42,7 @@ static bool is_sum(const char *name)
 /* The unit as CUPTI has it, of the name without its suffix. */
 static const char *unit_of(struct maker *m, struct cupti_host *host, const char *name)
 {
-	NEW(struct cupti_host_properties, p, type);
+	CUPTI_NEW(struct cupti_host_properties, p, type);
 	char *base = arena_strdup(&m->plan->arena, name), *dot;
 	const char *unit = "";
 
@@ -64,9 +63,10 @@ static const char *unit_of(struct maker *m, struct cupti_host *host, const char 
 
 static int maker_counters(struct maker *m, const char **names, size_t n)
 {
-	NEW(struct cupti_host_initialize, open, host);
-	NEW(struct cupti_host_deinitialize, close, host);
+	CUPTI_NEW(struct cupti_host_initialize, open, host);
+	CUPTI_NEW(struct cupti_host_deinitialize, close, host);
 	struct plan *plan = m->plan;
+	int rc = 0;
 
 	plan->counters = arena_array(&plan->arena, n + 1, sizeof(*plan->counters));
 	if (!plan->counters)
@@ -76,12 +76,12 @@ static int maker_counters(struct maker *m, const char **names, size_t n)
 	if (m->h->api.cuptiProfilerHostInitialize(&open))
 		return error_set(m->err, RC_UNSUPPORTED, "CUPTI cannot plan for chip '%s'",
 				 m->h->chip);
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n && !rc; i++) {
 		const char *name = arena_strdup(&plan->arena, names[i]);
 		const char *config = arena_printf(&plan->arena, "order %u", m->rank[i]);
 
 		if (!name || !config)
-			return maker_no_memory(m);
+			rc = maker_no_memory(m);
 		plan->counters[i] =
 			(struct plan_counter){.name = name,
 					      .source = "cuda",
@@ -93,7 +93,7 @@ static int maker_counters(struct maker *m, const char **names, size_t n)
 	plan->n_counters = (uint32_t)n;
 	close.host = open.host;
 	m->h->api.cuptiProfilerHostDeinitialize(&close);
-	return 0;
+	return rc;
 }
 
 /* One pass of the plan for each part; the counters are listed with the last. */
@@ -299,18 +299,12 @@ int cuda_host_make_plan(const struct cuda_host *h, const struct cuda_plan *p, bo
  * that crashes must not take the command with it. */
 static int detect_here(char chip_out[64], struct error *err)
 {
-	struct chip_name { /* of cuptiDeviceGetChipName, see cuda_range_abi.h */
-		size_t size;
-		void *reserved;
-		size_t device;
-		const char *chip;
-	} p = {.size = CUPTI_STRUCT_SIZE(struct chip_name, chip)};
-	struct { /* of cuptiProfilerInitialize, without which the name is asked in vain */
-		size_t size;
-		void *reserved;
-	} start = {.size = sizeof(start)};
+	CUPTI_NEW(struct cupti_chip_name, p, chip);
+	/* Without it the name is asked in vain. */
+	CUPTI_NEW(struct cupti_profiler_initialize, start, reserved);
 	void *driver = dlopen("libcuda.so.1", RTLD_NOW);
-	int (*init)(unsigned), (*count)(int *), (*name)(struct chip_name *), (*begin)(void *);
+	int (*init)(unsigned), (*count)(int *);
+	int (*name)(struct cupti_chip_name *), (*begin)(struct cupti_profiler_initialize *);
 	struct cuda_api api;
 	int n = 0, rc;
 
