@@ -21,7 +21,7 @@ for language in c fortran python; do
 	like "$prints" '^ranks [14] sum (10|100) node [14]$' "$language: runs without retally"
 	is "$("$retally" plan --count -e "$counters" -- "${app[0]}" 2>&1)" 10 "$language: ten passes"
 
-	watchdog 120 "${job[@]}" "$retally" run -q -o "$language.one" -e "$counters" -- "${app[@]}" >out 2>err
+	watchdog 300 "${job[@]}" "$retally" run -q -o "$language.one" -e "$counters" -- "${app[@]}" >out 2>err
 	status=$?
 	is $status 0 "$language: one launch of ten passes ends well"
 	[ $status = 0 ] || sed 's/^/# err: /' err | head -20
