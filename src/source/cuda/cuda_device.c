@@ -28,6 +28,7 @@ struct cuda_device {
 	uint32_t part; /* from 1; 0: none is configured */
 	bool started;
 	bool in_range;
+	bool stuck; /* stopping failed: only another profiler object can start */
 	bool decoded;
 	uint32_t n_units;            /* ended in this part */
 	uint8_t *data;               /* counter data image */
@@ -166,6 +167,15 @@ static int cuda_device_limit(struct cuda_device *d, struct error *err)
 	return rc;
 }
 
+#define ATTRIBUTE_MPS_ENABLED 133 /* since CUDA 12.4 */
+
+static bool is_shared(const struct cuda_native *n)
+{
+	int enabled = 0;
+
+	return !n->driver->device_attribute(&enabled, ATTRIBUTE_MPS_ENABLED, n->ordinal) && enabled;
+}
+
 static int cuda_device_open(void **device_out, const struct plan *plan, const char *runtime,
 			    void *native, uint32_t number, struct error *err)
 {
@@ -197,7 +207,12 @@ static int cuda_device_open(void **device_out, const struct plan *plan, const ch
 	if (!rc) {
 		enable.context = n->context;
 		result = d->t->cuptiRangeProfilerEnable(&enable);
-		if (result)
+		if (result && is_shared(n))
+			rc = error_set(err, RC_UNSUPPORTED,
+				       "processes share the GPU through MPS, under which its "
+				       "counters cannot be had (CUPTI error %d)",
+				       result);
+		else if (result)
 			rc = cuda_target_fail(err, "taking the GPU's counters", result);
 		else
 			d->profiler = enable.profiler;
@@ -256,6 +271,7 @@ static int cuda_device_again(struct cuda_device *d, struct error *err)
 
 	off.profiler = d->profiler;
 	d->profiler = NULL;
+	d->stuck = false;
 	d->room = 0;
 	d->t->cuptiRangeProfilerDisable(&off);
 	on.context = d->native->context;
@@ -278,7 +294,7 @@ static int cuda_device_configure(struct cuda_device *d, const struct cuda_group 
 
 	d->part = 0;
 	d->group = group;
-	if (d->room && n > d->room)
+	if (d->stuck || (d->room && n > d->room))
 		rc = cuda_device_again(d, err);
 	if (rc)
 		return rc;
@@ -364,6 +380,7 @@ static int cuda_device_stop(struct cuda_device *d, bool *all_out, struct error *
 	p.profiler = d->profiler;
 	result = d->t->cuptiRangeProfilerStop(&p);
 	d->started = false;
+	d->stuck = result != 0;
 	*all_out = p.all_passes;
 	return result ? cuda_target_fail(err, "stopping the counters", result) : 0;
 }
