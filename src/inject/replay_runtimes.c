@@ -15,6 +15,7 @@
 #include "source/sim/sim_device.h"
 #include "wire/spool_format.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define ENTRY __attribute__((visibility("default")))
@@ -63,6 +64,17 @@ static void say_cuda(void *data, const char *text)
 	say("%s", text);
 }
 
+/* For the report and the summary at the end of the run. */
+static void note_cuda(const char *why)
+{
+	struct spool_note note = {.kind = SPOOL_NOTE_DISABLED};
+	char text[640];
+	int n = snprintf(text, sizeof(text), "%.600s; CUDA kernels run uncounted", why);
+
+	if (replay_session_append(NULL, SPOOL_NOTE, &note, sizeof(note), text, (size_t)n, NULL))
+		say("%s", text);
+}
+
 /* By the CUDA driver, while it is initialised, with CUDA_INJECTION64_PATH. The driver takes 0 for a
  * failure of its own; the program must not see that. */
 ENTRY int InitializeInjection(void)
@@ -72,7 +84,7 @@ ENTRY int InitializeInjection(void)
 	if (!replay_session_engine() || !is_wanted("cuda") || !replay_session_use())
 		return 1;
 	if (runtime_cuda_attach(replay_session_engine(), say_cuda, NULL, &err))
-		say("%s; CUDA kernels run uncounted", err.message);
+		note_cuda(err.message);
 	return 1;
 }
 

@@ -214,6 +214,9 @@ static void add_nothing_seen(const struct store *s, struct str *out)
 
 	vec_for_each (&s->runs, r)
 		from_inside += !r->pass;
+	vec_for_each (&s->findings, f)
+		if (f->from_program && f->kind == SPOOL_NOTE_DISABLED)
+			return; /* shown below */
 	if (s->declined.n)
 		return;
 	if (from_inside < 2)
