@@ -228,7 +228,7 @@ static void managed(void)
 
 static void append(void)
 {
-	unsigned room = N, count = 700;
+	unsigned room = N, count = 1300; /* the fourth fills it, the fifth finds no room */
 
 	works(cuMemsetD32Async(a, 0, 1, q));
 	for (int i = 0; i < 5; i++)

@@ -16,6 +16,7 @@ struct cupti_range_profiler {
 	struct cupti_range_profiler *next; /* of those that are enabled */
 	struct CUctx_st *context;
 	bool configured, started, stopped, decoded;
+	bool broken; /* a stop failed: all that is left is to disable it */
 	struct config_image config;
 	uint8_t *data;
 	size_t data_size, max_ranges;
@@ -184,7 +185,7 @@ CUPTI(cuptiRangeProfilerDisable, struct cupti_range_profiler_only)
 		return rc;
 	if (!known(r))
 		return refuse(CUPTI_INVALID_PARAMETER, "%s: no profiler object", __func__);
-	if (r->started)
+	if (r->started && !r->broken)
 		refuse(RESULT_INVALID_OPERATION, "%s in a pass", __func__);
 	pthread_mutex_lock(&state.lock);
 	for (struct cupti_range_profiler **at = &state.profilers; *at; at = &(*at)->next)
@@ -391,8 +392,10 @@ CUPTI(cuptiRangeProfilerStop, struct cupti_range_stop)
 	if (!r->started || r->depth)
 		return refuse(RESULT_INVALID_OPERATION, "%s: %s", __func__,
 			      r->started ? "a range is open" : "not in a pass");
-	if (standin_fault("stop", NULL))
+	if (standin_fault("stop", NULL)) {
+		r->broken = true;
 		return CUPTI_UNKNOWN;
+	}
 	r->started = false;
 	r->stopped = true;
 	p->pass = r->pass;

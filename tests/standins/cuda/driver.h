@@ -11,37 +11,33 @@
 #include "source/cuda/cuda_range_abi.h"
 
 /* Every function of the stand-in, in the order of the callback ids. */
-#define STANDIN_FUNCTIONS(X)                                                                                                                                         \
-	X(cuInit)                                                                                                                                                    \
-	X(cuDriverGetVersion) X(cuDeviceGet) X(cuDeviceGetCount) X(cuDeviceGetName) X(cuDeviceGetUuid) X(cuDeviceGetAttribute) X(                                    \
-		cuDeviceTotalMem_v2) X(cuDevicePrimaryCtxRetain) X(cuDevicePrimaryCtxRelease_v2) X(cuCtxCreate_v2) X(cuCtxDestroy_v2)                                \
-		X(cuCtxSetCurrent) X(cuCtxGetCurrent) X(cuCtxPushCurrent_v2) X(cuCtxPopCurrent_v2) X(cuCtxGetDevice) X(                                              \
-			cuCtxSynchronize) X(cuMemGetInfo_v2) X(cuMemAlloc_v2) X(cuMemAllocPitch_v2) X(cuMemAllocManaged)                                             \
-			X(cuMemFree_v2) X(cuMemAllocAsync) X(cuMemFreeAsync) X(cuMemAllocFromPoolAsync) X(cuDeviceGetDefaultMemPool) X(                              \
-				cuMemHostAlloc) X(cuMemAllocHost_v2) X(cuMemFreeHost) X(cuMemHostRegister_v2) X(cuMemHostUnregister) X(cuMemHostGetDevicePointer_v2) \
-				X(cuPointerGetAttribute) X(cuMemAddressReserve) X(cuMemAddressFree) X(cuMemCreate) X(                                                \
-					cuMemRelease) X(cuMemMap) X(cuMemUnmap) X(cuMemSetAccess) X(cuMemcpy) X(cuMemcpyAsync)                                       \
-					X(cuMemcpyHtoD_v2) X(cuMemcpyHtoDAsync_v2) X(cuMemcpyDtoH_v2) X(cuMemcpyDtoHAsync_v2) X(                                     \
-						cuMemcpyDtoD_v2) X(cuMemcpyDtoDAsync_v2) X(cuMemsetD8_v2) X(cuMemsetD32_v2)                                          \
-						X(cuMemsetD8Async) X(cuMemsetD16Async) X(cuMemsetD32Async) X(cuStreamCreate) X(                                      \
-							cuStreamDestroy_v2) X(cuStreamSynchronize) X(cuStreamQuery)                                                  \
-							X(cuStreamIsCapturing) X(cuStreamWaitEvent) X(cuStreamBeginCapture_v2) X(                                    \
-								cuStreamEndCapture) X(cuLaunchHostFunc) X(cuEventCreate) X(cuEventDestroy_v2)                        \
-								X(cuEventRecord) X(cuEventQuery) X(cuEventSynchronize) X(                                            \
-									cuEventElapsedTime) X(cuModuleLoadData) X(cuModuleUnload)                                    \
-									X(cuModuleGetFunction) X(cuModuleGetGlobal_v2) X(                                            \
-										cuFuncGetModule) X(cuFuncGetParamInfo)                                               \
-										X(cuFuncGetAttribute) X(cuFuncLoad) X(                                               \
-											cuLaunchKernel) X(cuLaunchKernelEx) X(cuLaunchCooperativeKernel)             \
-											X(cuGraphCreate) X(cuGraphDestroy) X(                                        \
-												cuGraphGetNodes) X(cuGraphNodeGetType)                               \
-												X(cuGraphInstantiateWithFlags) X(                                    \
-													cuGraphLaunch) X(cuGraphExecDestroy)                         \
-													X(cuGetErrorName) X(                                         \
-														cuGetErrorString)                                    \
-														X(cuGetProcAddress_v2) X(                            \
-															cuProfilerStart)                             \
-															X(cuProfilerStop)
+/* clang-format off */
+#define STANDIN_FUNCTIONS(X) \
+	X(cuInit) X(cuDriverGetVersion) X(cuDeviceGet) X(cuDeviceGetCount) X(cuDeviceGetName) \
+	X(cuDeviceGetUuid) X(cuDeviceGetAttribute) X(cuDeviceTotalMem_v2) \
+	X(cuDevicePrimaryCtxRetain) X(cuDevicePrimaryCtxRelease_v2) X(cuCtxCreate_v2) \
+	X(cuCtxDestroy_v2) X(cuCtxSetCurrent) X(cuCtxGetCurrent) X(cuCtxPushCurrent_v2) \
+	X(cuCtxPopCurrent_v2) X(cuCtxGetDevice) X(cuCtxSynchronize) X(cuMemGetInfo_v2) \
+	X(cuMemAlloc_v2) X(cuMemAllocPitch_v2) X(cuMemAllocManaged) X(cuMemFree_v2) \
+	X(cuMemAllocAsync) X(cuMemFreeAsync) X(cuMemAllocFromPoolAsync) \
+	X(cuDeviceGetDefaultMemPool) X(cuMemHostAlloc) X(cuMemAllocHost_v2) X(cuMemFreeHost) \
+	X(cuMemHostRegister_v2) X(cuMemHostUnregister) X(cuMemHostGetDevicePointer_v2) \
+	X(cuPointerGetAttribute) X(cuMemAddressReserve) X(cuMemAddressFree) X(cuMemCreate) \
+	X(cuMemRelease) X(cuMemMap) X(cuMemUnmap) X(cuMemSetAccess) X(cuMemcpy) \
+	X(cuMemcpyAsync) X(cuMemcpyHtoD_v2) X(cuMemcpyHtoDAsync_v2) X(cuMemcpyDtoH_v2) \
+	X(cuMemcpyDtoHAsync_v2) X(cuMemcpyDtoD_v2) X(cuMemcpyDtoDAsync_v2) X(cuMemsetD8_v2) \
+	X(cuMemsetD32_v2) X(cuMemsetD8Async) X(cuMemsetD16Async) X(cuMemsetD32Async) \
+	X(cuStreamCreate) X(cuStreamDestroy_v2) X(cuStreamSynchronize) X(cuStreamQuery) \
+	X(cuStreamIsCapturing) X(cuStreamWaitEvent) X(cuStreamBeginCapture_v2) \
+	X(cuStreamEndCapture) X(cuLaunchHostFunc) X(cuEventCreate) X(cuEventDestroy_v2) \
+	X(cuEventRecord) X(cuEventQuery) X(cuEventSynchronize) X(cuEventElapsedTime) \
+	X(cuModuleLoadData) X(cuModuleUnload) X(cuModuleGetFunction) X(cuModuleGetGlobal_v2) \
+	X(cuFuncGetModule) X(cuFuncGetParamInfo) X(cuFuncGetAttribute) X(cuFuncLoad) \
+	X(cuLaunchKernel) X(cuLaunchKernelEx) X(cuLaunchCooperativeKernel) X(cuGraphCreate) \
+	X(cuGraphDestroy) X(cuGraphGetNodes) X(cuGraphNodeGetType) \
+	X(cuGraphInstantiateWithFlags) X(cuGraphLaunch) X(cuGraphExecDestroy) X(cuGetErrorName) \
+	X(cuGetErrorString) X(cuGetProcAddress_v2) X(cuProfilerStart) X(cuProfilerStop)
+/* clang-format on */
 
 enum standin_function {
 	CALL_NONE,

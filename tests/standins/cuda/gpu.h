@@ -42,6 +42,7 @@ struct gpu_memory {
 	cu_ptr address;
 	size_t size;
 	enum gpu_memory_kind kind;
+	bool own;    /* taken by the injected library */
 	bool mapped; /* by the program's own address reservation: freed by cuMemUnmap */
 };
 

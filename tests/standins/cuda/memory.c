@@ -34,6 +34,8 @@ cu_result cuMemAlloc_v2(cu_ptr *address, size_t bytes)
 	if (!bytes)
 		END(CU_INVALID_VALUE);
 	*address = gpu_allocate(bytes, ALIGN);
+	if (*address)
+		gpu_memory_of(*address)->own = call.injected;
 	END(*address ? CU_OK : CU_OUT_OF_MEMORY);
 }
 
@@ -169,13 +171,15 @@ cu_result cuDeviceGetDefaultMemPool(struct CUmemPoolHandle_st **pool, int device
 
 /* ---- of the host ---- */
 
-static cu_result pinned(void **address, size_t bytes)
+static cu_result pinned(void **address, size_t bytes, bool own)
 {
 	*address = bytes ? host_pages(bytes) : NULL;
 	if (!*address)
 		return bytes ? CU_OUT_OF_MEMORY : CU_INVALID_VALUE;
-	return gpu_memory_add((cu_ptr)(uintptr_t)*address, bytes, MEMORY_PINNED) ? CU_OK
-										 : CU_OUT_OF_MEMORY;
+	if (!gpu_memory_add((cu_ptr)(uintptr_t)*address, bytes, MEMORY_PINNED))
+		return CU_OUT_OF_MEMORY;
+	gpu_memory_of((cu_ptr)(uintptr_t)*address)->own = own;
+	return CU_OK;
 }
 
 cu_result cuMemHostAlloc(void **address, size_t bytes, unsigned flags)
@@ -189,7 +193,7 @@ cu_result cuMemHostAlloc(void **address, size_t bytes, unsigned flags)
 	BEGIN(cuMemHostAlloc);
 	if (call.injected && standin_fault("host-alloc", NULL))
 		END(CU_OUT_OF_MEMORY);
-	END(pinned(address, bytes));
+	END(pinned(address, bytes, call.injected));
 }
 
 cu_result cuMemAllocHost_v2(void **address, size_t bytes)
@@ -200,7 +204,7 @@ cu_result cuMemAllocHost_v2(void **address, size_t bytes)
 	} p = {address, bytes};
 
 	BEGIN(cuMemAllocHost_v2);
-	END(pinned(address, bytes));
+	END(pinned(address, bytes, call.injected));
 }
 
 cu_result cuMemFreeHost(void *address)

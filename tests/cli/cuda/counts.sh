@@ -1,0 +1,53 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# The values are those of the right dispatch, in every pass: the stand-in counts the work that its kernels really do,
+# which for these is another from one launch to the next, and nothing when memory was not put back.
+# shellcheck source=tests/cli/cuda/lib.sh
+. "$RETALLY_SOURCE/tests/cli/cuda/lib.sh"
+counters=$inst.sum,smsp__threads_launched.sum,${inst}_op_ld.sum,${inst}_op_st.sum,${inst}_op_red.sum
+counters=$counters,sm__kernels_launched.sum
+exits 0 'planned' "$retally" plan --source cuda -e "$counters" --count
+is "$(cat out)" 5 'five passes'
+values() { # DIRECTORY COUNTER KERNEL: of each dispatch, one after the other
+	"$retally" report "$1" --by dispatch --format csv --wide 2>/dev/null |
+		awk -F, -v want="$2" -v kernel="$3" 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next }
+			$1 == kernel { printf "%s%s", sep, $c[want]; sep = " " } END { print "" }'
+}
+"$traps" append once chain graph update >want
+for mode in window kernel; do
+	run o "$counters" --replay "$mode" -- "$traps" append once chain graph update
+	same $? want "$mode"
+	clean "$mode"
+	is "$(values o ${inst}_op_st.sum append)" '2600 2600 2600 2200 0' "$mode: what each launch appends"
+	is "$(values o $inst.sum append)" '11620 11620 11620 11220 9020' "$mode: and all of its instructions, in another pass"
+	is "$(values o $inst.sum once)" '45120 15120' "$mode: the first does the work, the second finds it done"
+	is "$(values o ${inst}_op_ld.sum once)" '20000 10000' "$mode: in every pass"
+	is "$(values o ${inst}_op_st.sum chain)" '30000 30000 30000 30000 30000 30000 30000' \
+		"$mode: what no argument tells of, but for the launch that showed it"
+	is "$(values o sm__kernels_launched.sum 'CUDA graph')" '2 2 2 2' "$mode: a graph is its two kernels"
+	is "$(values o ${inst}_op_red.sum 'CUDA graph')" '15000 15000 15000 15000' "$mode: with their atomics"
+	is "$(values o smsp__threads_launched.sum update)" '5120 5120 5120 5120 5120 5120 5120 5120' "$mode: threads"
+done
+run o "$counters" --replay window --repeat 2 -- "$traps" append once
+is "$(values o ${inst}_op_st.sum append)" '2600 2600 2600 2200 0' 'twice: the same'
+
+# Spread over launches that are alike, each in one pass, nothing replayed.
+"$traps" update streams >want
+run o "$counters" --distribute dispatch -- "$traps" update streams
+same $? want 'distributed'
+clean 'distributed'
+is "$(grep -c 'replayed launches' "$RETALLY_STANDIN_LOG")" 0 'distributed: nothing was launched again'
+like "$("$retally" report o -e ${inst}_op_ld.sum --format csv 2>&1)" 'update.*10000' 'distributed: the value of its pass'
+with=$(values o $inst.sum update | wc -w)
+ok $((with < 2 || with > 6)) "distributed: $with of the dispatches have that of another pass"
+
+# The control: when nothing that is put back arrives, output and counts are wrong. So both are really looked at.
+"$traps" append once update atomics >want
+RETALLY_STANDIN_FAIL=restore run o "$counters" --replay window -- "$traps" append once update atomics
+for trap in append atomics update; do
+	! grep -qxF "$(grep "^$trap " want)" out
+	ok $? "without restoring: the output of $trap breaks"
+done
+unlike "$(values o ${inst}_op_st.sum append)" '^2600 2600 2600 2200 0$' 'without restoring: the counts of append are wrong'
+unlike "$(values o $inst.sum once)" '^45120 15120$' 'without restoring: those of once, too'
+done_testing
