@@ -40,6 +40,11 @@
 #define COLUMNS_FLAGS                                              \
 	{"replayed", NULL, NULL, TABLE_BOOL, TABLE_ONLY_DATA},     \
 	{"varying", NULL, NULL, TABLE_BOOL, TABLE_ONLY_DATA}
+/* Where executions of the program are compared: how the dispatch was found in them, and how sure. */
+#define COLUMNS_MATCH                                              \
+	{"logical", NULL, NULL, TABLE_NUMBER, TABLE_ONLY_DATA},    \
+	{"matched", NULL, NULL, TABLE_STRING, TABLE_HIDE_EMPTY},   \
+	{"confidence", NULL, NULL, TABLE_NUMBER, TABLE_HIDE_EMPTY}
 #define COLUMN_NOTE  {"note", NULL, NULL, TABLE_STRING, TABLE_ONLY_TEXT | TABLE_HIDE_EMPTY}
 /* clang-format on */
 

@@ -15,6 +15,7 @@ static const struct table_column columns[] = {
 	COLUMNS_VALUE,
 	COLUMNS_STATUS,
 	COLUMNS_FLAGS,
+	COLUMNS_MATCH,
 	COLUMN_NOTE,
 };
 
@@ -87,6 +88,30 @@ void dispatch_add_launch(struct table *t, const struct store_row *r, bool has_du
 	}
 }
 
+void dispatch_add_match(struct table *t, const struct store_match *m, bool of_row, bool is_text)
+{
+	/* People are told of what is not as it should be. */
+	bool plain = is_text && m->lowest >= 1 && m->executions == m->of_executions;
+	bool paired = of_row ? m->how != MATCH_NONE : m->executions > 1;
+
+	if (!m->compared || plain) {
+		table_add_none(t);
+		table_add_string(t, NULL);
+		table_add_none(t);
+		return;
+	}
+	table_add_u64(t, m->logical);
+	/* The first execution is what the others are compared with. */
+	table_add_string(t, !paired  ? (m->executions > 1 ? "first" : match_how_name(MATCH_NONE))
+			    : of_row ? match_how_name(m->how)
+			    : m->lowest < 1 ? "unsure"
+					    : "exact");
+	if (paired)
+		table_add_number(t, NUMBER_F64(of_row ? m->confidence : m->lowest));
+	else
+		table_add_none(t);
+}
+
 static void add_dispatch(struct writer *w, const struct store_row *r)
 {
 	dispatch_add(w->table, w->store, w->values, r, r->run->spool, w->is_text);
@@ -98,8 +123,12 @@ static void add_dispatch(struct writer *w, const struct store_row *r)
 /* The cells of a row behind its reason. */
 static void add_note(struct writer *w, const struct store_row *r, const char *status)
 {
+	struct store_match match;
+
 	table_add_bool(w->table, r->flags & SPOOL_DISPATCH_REPLAYED);
 	table_add_bool(w->table, r->flags & SPOOL_DISPATCH_VARYING);
+	store_match(w->store, r, &match);
+	dispatch_add_match(w->table, &match, true, w->is_text);
 	table_add_string(w->table, status                              ? status
 				   : r->flags & SPOOL_DISPATCH_VARYING ? "varying"
 								       : NULL);

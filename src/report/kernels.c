@@ -20,6 +20,7 @@ static const struct table_column columns[] = {
 	{"share_text", "share", NULL, TABLE_STRING, TABLE_ONLY_TEXT | TABLE_RIGHT},
 	{"varying", NULL, NULL, TABLE_NUMBER, TABLE_ONLY_DATA},
 	{"declined", NULL, NULL, TABLE_NUMBER, TABLE_ONLY_DATA},
+	{"unmatched", NULL, NULL, TABLE_NUMBER, TABLE_ONLY_DATA},
 	COLUMN_NOTE,
 };
 
@@ -81,6 +82,7 @@ static void add_kernel(struct table *t, const struct store *s, const struct valu
 		       double total_ns, bool is_text)
 {
 	uint64_t declined = declined_of(s, g->kernel);
+	uint64_t unmatched = unmatched_of(s, g->kernel);
 	double share = total_ns > 0 ? (double)g->mean_ns * (double)g->dispatches / total_ns : 0;
 	struct str text = STR_INIT;
 
@@ -101,12 +103,16 @@ static void add_kernel(struct table *t, const struct store *s, const struct valu
 	table_add_string(t, str_text(&text));
 	table_add_u64(t, g->varying);
 	table_add_u64(t, declined);
+	table_add_u64(t, unmatched);
 	str_clear(&text);
 	if (g->varying)
 		str_add(&text, "varying");
 	if (declined)
 		str_addf(&text, "%s%llu declined", g->varying ? ", " : "",
 			 (unsigned long long)declined);
+	if (unmatched)
+		str_addf(&text, "%s%llu not matched", text.size ? ", " : "",
+			 (unsigned long long)unmatched);
 	table_add_string(t, str_text(&text));
 	table_end_row(t);
 	str_release(&text);

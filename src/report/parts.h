@@ -5,6 +5,7 @@
 
 #include "report/columns.h"
 #include "report/report.h"
+#include "store/match.h"
 
 #define REPORT_WIDTH         100
 #define REPORT_TEXT_ROWS_MAX 1000 /* of dispatches */
@@ -22,6 +23,8 @@ void dispatch_add(struct table *t, struct store *s, const struct values_options 
 		  const struct store_row *r, const struct store_spool *spool, bool is_text);
 void dispatch_add_launch(struct table *t, const struct store_row *r, bool has_duration,
 			 uint64_t ns);
+/* The cells of COLUMNS_MATCH: of this row, or the lowest of its dispatch. */
+void dispatch_add_match(struct table *t, const struct store_match *m, bool of_row, bool is_text);
 /* ---- wide.c: one row a dispatch, its values in columns ---- */
 int dispatches_wide(struct store *s, const struct values_options *vo,
 		    const struct report_options *o, FILE *f, struct json_writer *json,
@@ -41,6 +44,12 @@ int declined_table(struct store *s, const struct values_options *vo, const struc
 /* Lines for the head of the text; an object for the document. */
 void text_replay(const struct store *s, struct str *out);
 void json_replay(const struct store *s, struct json_writer *w);
+/* ---- matching.c: dispatches of one execution found in the others ---- */
+/* Lines for the head of the text, where executions were compared; an object for the document. */
+void text_matching(struct store *s, const struct values_options *vo, struct str *out);
+void json_matching(struct store *s, const struct values_options *vo, struct json_writer *w);
+/* Of a kernel, how many dispatches not all executions have. */
+uint64_t unmatched_of(const struct store *s, uint32_t kernel);
 /* ---- ranks.c ---- */
 /* One row for each rank (process without one: for each host): its passes, executions, ends. */
 int ranks_table(const struct store *s, const struct report_options *o, FILE *f,

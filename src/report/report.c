@@ -253,6 +253,7 @@ static int write_text(struct store *s, const struct values *v, const struct filt
 	int rc;
 
 	text_head(s, v, o->ratio, &text);
+	text_matching(s, &filter->values, &text);
 	text_replay(s, &text);
 	rc = write_out(&text, f, err);
 	if (!rc && o->by == REPORT_BY_RANK)
@@ -298,6 +299,7 @@ static int write_json(struct store *s, const struct values *v, const struct filt
 	if (!rc && has_values(o->by))
 		rc = write_replays(s, filter, o, f, &w, err);
 	if (!rc) {
+		json_matching(s, &filter->values, &w);
 		json_replay(s, &w);
 		json_tail(s, &w);
 		json_end_object(&w);
@@ -314,6 +316,8 @@ int report_write(struct store *s, const struct report_options *o, FILE *f, struc
 	struct filter filter;
 	int rc = filter_init(&filter, s, o, err);
 
+	if (!rc && has_values(o->by))
+		rc = store_match_load(s, err);
 	if (!rc && o->by != REPORT_BY_DISPATCH && has_values(o->by))
 		rc = values_collect(&v, s, &filter.values, err);
 	if (!rc && o->format == TABLE_TEXT)

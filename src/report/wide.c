@@ -16,7 +16,7 @@ static const struct table_column head[] = {
 	{"counted", NULL, NULL, TABLE_NUMBER, TABLE_ONLY_DATA},
 	COLUMNS_LAUNCH,
 };
-static const struct table_column tail[] = {COLUMNS_FLAGS, COLUMN_NOTE};
+static const struct table_column tail[] = {COLUMNS_FLAGS, COLUMNS_MATCH, COLUMN_NOTE};
 #define N_HEAD (sizeof(head) / sizeof(*head))
 #define N_TAIL (sizeof(tail) / sizeof(*tail))
 
@@ -34,6 +34,7 @@ struct wide_row {
 	const struct store_spool *spool;
 	uint64_t counted, timed, ns;
 	uint32_t flags;
+	struct store_match match;
 	size_t next; /* another kernel with the same number, and 1; 0: none */
 };
 struct wide {
@@ -47,7 +48,7 @@ struct wide {
 	VEC(struct wide_value) values;
 	VEC(struct wide_row) rows;
 	VEC(struct wide_cell) cells;
-	struct id_map index; /* (dispatch, process and kind) to row */
+	struct id_map index; /* (dispatch, process or lane, and kind) to row */
 	uint64_t left_out;
 };
 
@@ -149,8 +150,15 @@ static size_t row_of(struct wide *w, const struct store_row *r, bool *failed)
 {
 	uint32_t process = (uint32_t)r->run->spool->id * 4 + r->unit % 4;
 	struct wide_row row = {.first = *r, .spool = r->run->spool};
-	uint64_t at = 0;
-	bool known = id_map_get(&w->index, r->dispatch, process, &at);
+	uint64_t at = 0, number = r->dispatch;
+	bool known;
+
+	store_match(w->store, r, &row.match);
+	if (row.match.compared) { /* the executions of a lane share their rows */
+		process = row.match.lane * 4 + r->unit % 4;
+		number = row.match.logical | 1ull << 63;
+	}
+	known = id_map_get(&w->index, number, process, &at);
 
 	for (size_t i = known ? at + 1 : 0; i; i = w->rows.items[i - 1].next) {
 		if (w->rows.items[i - 1].first.kernel == r->kernel)
@@ -161,8 +169,8 @@ static size_t row_of(struct wide *w, const struct store_row *r, bool *failed)
 		return SIZE_MAX;
 	}
 	row.next = known ? at + 1 : 0;
-	*failed = !vec_push(&w->rows, row) ||
-		  !id_map_set(&w->index, r->dispatch, process, w->rows.n - 1);
+	*failed =
+		!vec_push(&w->rows, row) || !id_map_set(&w->index, number, process, w->rows.n - 1);
 	for (size_t i = 0; !*failed && i < w->values.n; i++)
 		*failed = !vec_push(&w->cells, (struct wide_cell){0});
 	return *failed ? SIZE_MAX : w->rows.n - 1;
@@ -245,12 +253,19 @@ static void write_row(struct wide *w, size_t at)
 		}
 		table_add_none(t);
 		if (!missing++)
-			status = cells[i].status ? cells[i].status : SAMPLE_NOT_COLLECTED;
+			status = cells[i].status ? cells[i].status
+				 : row->match.executions < row->match.of_executions
+					 ? SAMPLE_NOT_MATCHED
+					 : SAMPLE_NOT_COLLECTED;
 	}
 	table_add_bool(t, row->flags & SPOOL_DISPATCH_REPLAYED);
 	table_add_bool(t, row->flags & SPOOL_DISPATCH_VARYING);
+	dispatch_add_match(t, &row->match, false, w->is_text);
 	if (row->flags & SPOOL_DISPATCH_VARYING)
 		str_add(&note, "varying");
+	if (row->match.executions < row->match.of_executions)
+		str_addf(&note, "%sin %u of %u executions", note.size ? ", " : "",
+			 row->match.executions, row->match.of_executions);
 	if (missing)
 		str_addf(&note, "%s%u %s", note.size ? ", " : "", missing, status_name(status));
 	table_add_string(t, str_text(&note));

@@ -8,7 +8,7 @@
 #include "store/sql.h"
 #include "store/store.h"
 
-#define STORE_SCHEMA_VERSION 3
+#define STORE_SCHEMA_VERSION 4
 /* SQLite allows 2000 columns a table; counters beyond go to sample_extra. */
 #define STORE_COLUMNS_MAX 1900
 
@@ -22,6 +22,7 @@ struct found_spool {
 	const char *unreadable; /* why, when the header was refused */
 };
 
+struct matches;
 struct store {
 	struct arena arena;
 	char *dir;
@@ -39,6 +40,7 @@ struct store {
 	VEC(struct store_declined) declined;
 	uint64_t (*counts)[SAMPLE_STATUS_MAX + 1]; /* by pass and counter, see pass_offset */
 	bool *pass_has_run;                      /* [pass] */
+	struct matches *matches;                 /* NULL until store_match_load */
 };
 
 /* ---- schema.c ---- */
@@ -75,6 +77,11 @@ int ingest_forget(sqlite3 *db, int64_t spool, uint32_t n_passes, struct error *e
 /* ---- load.c ---- */
 /* Spools, kernels, runs, findings and counts into memory. */
 int load_tables(struct store *s, struct error *err);
+
+/* ---- match.c, match_load.c ---- */
+/* Fills the tables execution and dispatch_match anew. */
+int match_make(struct store *s, sqlite3 *db, struct error *err);
+void match_free(struct matches *m);
 
 /* ---- replays.c ---- */
 /* What replays cost and what was declined, added up, into memory. */

@@ -39,6 +39,18 @@ static const char schema_text[] =
 	" saved_bytes ANY, restored_bytes ANY, spared_bytes ANY) STRICT;"
 	"CREATE TABLE declined(spool INTEGER NOT NULL, kernel INTEGER, device INTEGER NOT NULL,"
 	" instead INTEGER NOT NULL, reason TEXT NOT NULL, n ANY) STRICT;"
+	/* Where a rank has several executions (store/match.h); run NULL: passes in place. */
+	"CREATE TABLE execution(execution INTEGER PRIMARY KEY, lane INTEGER NOT NULL,"
+	" spool INTEGER NOT NULL, run INTEGER, pass INTEGER NOT NULL) STRICT;"
+	"CREATE TABLE dispatch_match(execution INTEGER NOT NULL, unit INTEGER NOT NULL,"
+	" dispatch ANY NOT NULL, kernel INTEGER NOT NULL, logical INTEGER NOT NULL,"
+	" how INTEGER NOT NULL, confidence REAL,"
+	" PRIMARY KEY(execution, unit, dispatch, kernel)) STRICT, WITHOUT ROWID;"
+	"CREATE VIEW unmatched AS SELECT e.lane, m.logical, min(k.name) AS kernel,"
+	" count(*) AS executions, l.n AS of_executions FROM dispatch_match m"
+	" JOIN execution e USING(execution) JOIN kernel k USING(kernel)"
+	" JOIN (SELECT lane, count(*) AS n FROM execution GROUP BY lane) l ON l.lane = e.lane"
+	" GROUP BY e.lane, m.logical HAVING count(*) < l.n;"
 	/* Rows of one spool in pass_K are consecutive: this is its index. */
 	"CREATE TABLE spool_rows(spool INTEGER NOT NULL, pass INTEGER NOT NULL,"
 	" first INTEGER NOT NULL, last INTEGER NOT NULL, PRIMARY KEY(spool, pass))"

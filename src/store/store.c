@@ -209,6 +209,7 @@ void store_close(struct store *s)
 	vec_release(&s->findings);
 	vec_release(&s->windows);
 	vec_release(&s->declined);
+	match_free(s->matches);
 	plan_release(&s->plan);
 	arena_release(&s->arena);
 	free(s->dir);

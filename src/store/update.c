@@ -194,6 +194,8 @@ static int fill_database(struct store *s, struct update *u, sqlite3 *old, sqlite
 		rc = schema_create(db, &s->plan, collection, err);
 	if (!rc)
 		rc = apply_changes(s, u, db, collection, err);
+	if (!rc)
+		rc = match_make(s, db, err);
 	return rc ? rc : sql_execute(db, "COMMIT", err);
 }
 
