@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "base/vec.h"
+#include "report/anchors.h"
 #include "report/ranks.h"
 #include "report/values.h"
 #include "store/id_map.h"
@@ -84,6 +85,7 @@ struct values {
 	size_t columns_used;
 	uint64_t evaluations; /* of metrics on single rows, for their spread */
 	bool spread_left_out;
+	struct anchors *anchors;
 	VEC(struct value_group) groups;
 };
 

@@ -130,6 +130,24 @@ static bool is_less(struct number a, struct number b)
 	return number_f64(a) < number_f64(b);
 }
 
+static bool is_over_100(const char *unit, const struct value *x)
+{
+	return x->present && (!strcmp(unit, "%") || !strcmp(unit, "percent")) &&
+	       number_f64(x->value) > 100;
+}
+
+/* All from one pass, and yet more than the whole: then that is what was counted. */
+static void explain_coherent(struct values *v, const char *unit, struct value *out)
+{
+	struct str why = STR_INIT;
+
+	if (!is_over_100(unit, out) || *out->reason)
+		return;
+	str_addf(&why, "over 100 %%: counted so in pass %s, not put together from several",
+		 out->passes);
+	out->reason = keep(v, &why);
+}
+
 static int counter_value(struct values *v, const struct group_sums *g, uint32_t counter,
 			 struct value *out, struct error *err)
 {
@@ -142,8 +160,12 @@ static int counter_value(struct values *v, const struct group_sums *g, uint32_t 
 
 	if (!ranks)
 		return no_memory(err);
-	*out = (struct value){
-		.index = counter, .status = "ok", .reason = "", .passes = "", .ranks = ""};
+	*out = (struct value){.index = counter,
+			      .status = "ok",
+			      .reason = "",
+			      .passes = "",
+			      .ranks = "",
+			      .error = -1};
 	for_each_place (v, counter, p) {
 		const struct cell_sums *c = cell_at(g, p);
 
@@ -182,6 +204,7 @@ static int counter_value(struct values *v, const struct group_sums *g, uint32_t 
 		if (out->has_sum)
 			out->sum = total_number(&total);
 		set_ranks(v, ranks, out);
+		explain_coherent(v, v->plan->counters[counter].unit, out);
 	} else {
 		why_counter(v, g, counter, out);
 	}
@@ -364,6 +387,35 @@ static const char *split_passes(struct values *v, const struct group_sums *g,
 	return keep(v, &list);
 }
 
+/* Several passes are as good as the anchors they share; a share above the whole shows it. */
+static void explain_split(struct values *v, const struct group_sums *g, struct value *out,
+			  struct str *why)
+{
+	struct anchor_spread s = anchors_of_kernel(v->anchors, g->kernel);
+
+	if (s.sameness != SAMENESS_INCOMPARABLE)
+		out->error = s.typical;
+	if (!is_over_100(v->plan->metrics[out->index].unit, out)) {
+		if (out->error < 0)
+			str_add(why, ", error not known: no anchor was compared");
+		return;
+	}
+	str_add(why, "; over 100 %: ");
+	if (out->error < 0) {
+		str_add(why, "whether these passes did the same work is not known, no anchor was "
+			     "compared");
+	} else if (s.largest > 0) {
+		str_addf(why,
+			 "these passes did not do the same work, %s of one dispatch differs by up "
+			 "to ",
+			 v->plan->counters[s.counter].name);
+		share_print(s.largest, why);
+	} else {
+		str_addf(why, "not for the work, %s agrees in all passes",
+			 v->plan->counters[s.counter].name);
+	}
+}
+
 static int metric_value(struct values *v, const struct group_sums *g, uint32_t m, struct value *out,
 			struct error *err)
 {
@@ -386,6 +438,7 @@ static int metric_value(struct values *v, const struct group_sums *g, uint32_t m
 			      .reason = "",
 			      .passes = "",
 			      .ranks = "",
+			      .error = -1,
 			      .pass_spread = -1};
 	if (!v->code[m].expr) {
 		out->status = status_name(SAMPLE_NOT_COLLECTED);
@@ -437,6 +490,7 @@ static int metric_value(struct values *v, const struct group_sums *g, uint32_t m
 		str_addf(&why, "%u", metric->pass);
 		out->passes = keep(v, &why);
 		set_ranks(v, sums->ranks, out);
+		explain_coherent(v, metric->unit, out);
 	} else {
 		uint64_t *ranks =
 			arena_array(&v->arena, ranks_words(&v->ranks) + 1, sizeof(*ranks));
@@ -453,6 +507,7 @@ static int metric_value(struct values *v, const struct group_sums *g, uint32_t m
 		if (!out->passes)
 			return err ? err->code : RC_NO_MEMORY;
 		str_addf(&why, "split over passes %s", out->passes);
+		explain_split(v, g, out, &why);
 		out->reason = keep(v, &why);
 	}
 	return 0;

@@ -3,6 +3,7 @@
  * One row for each kernel or range: how many dispatches there were, how often they were counted,
  * how long one takes, and what is to be known before its values are trusted.
  */
+#include "report/anchors.h"
 #include "report/parts.h"
 
 #include <string.h>
@@ -21,6 +22,14 @@ static const struct table_column columns[] = {
 	{"varying", NULL, NULL, TABLE_NUMBER, TABLE_ONLY_DATA},
 	{"declined", NULL, NULL, TABLE_NUMBER, TABLE_ONLY_DATA},
 	{"unmatched", NULL, NULL, TABLE_NUMBER, TABLE_ONLY_DATA},
+	{"sameness", NULL, NULL, TABLE_STRING, TABLE_ONLY_DATA},
+	{"anchor", NULL, NULL, TABLE_STRING, TABLE_ONLY_DATA},
+	{"anchor_compared", NULL, NULL, TABLE_NUMBER, TABLE_ONLY_DATA},
+	{"anchor_largest", NULL, NULL, TABLE_NUMBER, TABLE_ONLY_DATA},
+	{"anchor_typical", NULL, NULL, TABLE_NUMBER, TABLE_ONLY_DATA},
+	{"anchor_within", NULL, NULL, TABLE_NUMBER, TABLE_ONLY_DATA},
+	{"anchor_between", NULL, NULL, TABLE_NUMBER, TABLE_ONLY_DATA},
+	{"sameness_text", "passes are", NULL, TABLE_STRING, TABLE_ONLY_TEXT | TABLE_HIDE_EMPTY},
 	COLUMN_NOTE,
 };
 
@@ -77,9 +86,37 @@ static void add_name(struct table *t, const char *name, bool is_text)
 	table_add_string(t, cut);
 }
 
+static void add_share(struct table *t, bool there, double share)
+{
+	if (there)
+		table_add_number(t, NUMBER_F64(share));
+	else
+		table_add_none(t);
+}
+
+static void add_sameness(struct table *t, const struct store *s, const struct anchors *a,
+			 uint32_t kernel)
+{
+	struct anchor_spread x = anchors_of_kernel(a, kernel);
+	bool has_anchor = x.counter != UINT32_MAX;
+	struct str text = STR_INIT;
+
+	table_add_string(t, sameness_name(x.sameness));
+	table_add_string(t, has_anchor ? store_plan(s)->counters[x.counter].name : NULL);
+	table_add_u64(t, x.compared);
+	add_share(t, x.compared > 0, x.largest);
+	add_share(t, x.compared > 0, x.typical);
+	add_share(t, x.within >= 0, x.within);
+	add_share(t, x.between >= 0, x.between);
+	if (store_plan(s)->n_passes > 1 || x.compared) /* else there is nothing to be the same */
+		sameness_text(a, kernel, &text);
+	table_add_string(t, str_text(&text));
+	str_release(&text);
+}
+
 /* total_ns: of all kernels, each dispatch once. */
-static void add_kernel(struct table *t, const struct store *s, const struct value_group *g,
-		       double total_ns, bool is_text)
+static void add_kernel(struct table *t, const struct store *s, const struct values *v,
+		       const struct value_group *g, double total_ns, bool is_text)
 {
 	uint64_t declined = declined_of(s, g->kernel);
 	uint64_t unmatched = unmatched_of(s, g->kernel);
@@ -104,6 +141,7 @@ static void add_kernel(struct table *t, const struct store *s, const struct valu
 	table_add_u64(t, g->varying);
 	table_add_u64(t, declined);
 	table_add_u64(t, unmatched);
+	add_sameness(t, s, values_anchors(v), g->kernel);
 	str_clear(&text);
 	if (g->varying)
 		str_add(&text, "varying");
@@ -145,7 +183,7 @@ int kernels_table(struct store *s, const struct values *v, const struct report_o
 		return rc;
 	for (size_t i = 0; i < n; i++) {
 		if (is_kernel(&groups[i]))
-			add_kernel(t, s, &groups[i], total_ns, is_text);
+			add_kernel(t, s, v, &groups[i], total_ns, is_text);
 	}
 	return table_end(t, err);
 }

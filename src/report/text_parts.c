@@ -3,6 +3,7 @@
  * missing. */
 #include "base/vec.h"
 #include "model/dropped.h"
+#include "report/anchors.h"
 #include "report/parts.h"
 #include "report/ranks.h"
 
@@ -145,6 +146,37 @@ static void add_anchors(const struct plan *plan, const struct values *v, struct 
 	}
 }
 
+/* Where passes were repeated: how much of that is there within one pass already. */
+static void add_repeats(const struct store *s, const struct values *v, struct str *out)
+{
+	struct anchor_spread worst = {.within = -1};
+	const struct value_group *groups;
+	const char *where = NULL;
+	size_t n = 0;
+
+	groups = v ? values_groups(v, &n) : NULL;
+	for (size_t i = 0; i < n; i++) {
+		struct anchor_spread x = anchors_of_kernel(values_anchors(v), groups[i].kernel);
+
+		if (x.within > worst.within) {
+			worst = x;
+			where = groups[i].name;
+		}
+	}
+	if (worst.within < 0)
+		return;
+	str_addf(out, "repeats    %s: standard deviation ",
+		 store_plan(s)->counters[worst.counter].name);
+	share_print(worst.within, out);
+	str_add(out, " within a pass");
+	if (worst.between >= 0) {
+		str_add(out, ", ");
+		share_print(worst.between, out);
+		str_add(out, " between passes");
+	}
+	str_addf(out, " (at most, in %s)\n", where);
+}
+
 void text_head(const struct store *s, const struct values *v, enum expr_ratio ratio,
 	       struct str *out)
 {
@@ -166,6 +198,7 @@ void text_head(const struct store *s, const struct values *v, enum expr_ratio ra
 	add_coverage(s, out);
 	add_ranks(s, v, out);
 	add_anchors(plan, v, out);
+	add_repeats(s, v, out);
 	if (ratio == EXPR_MEAN_OF_RATIOS)
 		str_add(out, "ratios     means of the values of each dispatch (--ratio mean)\n");
 }

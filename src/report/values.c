@@ -279,6 +279,8 @@ int values_collect(struct values **values_out, struct store *s, const struct val
 	if (!rc)
 		rc = collect_rows(v, err);
 	if (!rc)
+		rc = anchors_collect(&v->anchors, s, o->kernels, err);
+	if (!rc)
 		rc = add_empty_group(v, err);
 	if (!rc && v->sums.n)
 		qsort(v->sums.items, v->sums.n, sizeof(*v->sums.items), compare_sums);
@@ -302,6 +304,11 @@ bool values_spread_left_out(const struct values *v)
 	return v->spread_left_out;
 }
 
+const struct anchors *values_anchors(const struct values *v)
+{
+	return v->anchors;
+}
+
 void values_free(struct values *v)
 {
 	if (!v)
@@ -320,6 +327,7 @@ void values_free(struct values *v)
 	vec_release(&v->groups);
 	id_map_release(&v->group_index);
 	ranks_release(&v->ranks);
+	anchors_free(v->anchors);
 	id_map_release(&v->seen);
 	arena_release(&v->arena);
 	free(v);

@@ -50,7 +50,11 @@ struct value {
 	double pass_spread;
 	const char *status; /* "ok", "split", "not collected", "overflowed", "multiplexed",
 			     * "not matched", "declined" */
-	const char *reason; /* "" when status is ok */
+	/* Of what is put together from several passes: how far its dispatches' anchors differ
+	 * between passes, as the root of the mean square and relative; negative: none, or not
+	 * known. */
+	double error;
+	const char *reason; /* "" when status is ok, but for a percentage over 100: why it is */
 	const char *passes; /* it was taken from: "1, 3"; "" for none */
 	/* The ranks it was measured by, "0, 2-3", how many these are, and how many the job has; ""
 	 * and 0 where ranks are not known. With fewer ranks than the job has, it is a value of
@@ -72,6 +76,7 @@ struct value_group {
 	size_t n;
 	const struct value *values; /* metrics, then counters, as in the plan */
 };
+struct anchors;
 struct values; /* owns what it hands out */
 
 int values_collect(struct values **values_out, struct store *s, const struct values_options *o,
@@ -81,6 +86,8 @@ const struct value_group *values_groups(const struct values *v, size_t *n_out);
 /* The spread of the metrics was left out because of VALUES_SPREAD_EVALUATIONS. */
 bool values_spread_left_out(const struct values *v);
 void values_free(struct values *v);
+/* Whether the passes did the same work (report/anchors.h). */
+const struct anchors *values_anchors(const struct values *v);
 
 /* How a process unit is called: the program rather than "process". */
 const char *values_kernel_name(const struct store *s, uint32_t kernel);

@@ -3,6 +3,7 @@
 #include "base/vec.h"
 #include "report/parts.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +19,7 @@ static const struct table_column columns[] = {
 	{"min", NULL, NULL, TABLE_NUMBER, TABLE_SCALED | TABLE_ONLY_DATA},
 	{"max", NULL, NULL, TABLE_NUMBER, TABLE_SCALED | TABLE_ONLY_DATA},
 	{"sum", NULL, NULL, TABLE_NUMBER, TABLE_ONLY_DATA},
+	{"error", NULL, NULL, TABLE_NUMBER, TABLE_SCALED | TABLE_ONLY_DATA},
 	{"range", "min .. max", NULL, TABLE_STRING,
 	 TABLE_ONLY_TEXT | TABLE_RIGHT | TABLE_HIDE_EMPTY},
 	{"n", NULL, NULL, TABLE_NUMBER, 0},
@@ -74,6 +76,10 @@ static void add_note(struct table *t, const struct plan *plan, const struct valu
 		str_addf(&text, "(%s)", v->reason);
 	else if (!v->is_metric && (plan->counters[v->index].flags & PLAN_COUNTER_ANCHOR))
 		str_add(&text, "anchor");
+	if (v->present && v->error >= 0) {
+		str_add(&text, text.size ? ", +- " : "+- ");
+		share_print(v->error, &text);
+	}
 	if (v->present && v->pass_spread >= 0) {
 		str_add(&text, text.size ? ", passes differ by " : "passes differ by ");
 		share_print(v->pass_spread, &text);
@@ -126,6 +132,8 @@ static void add_value(struct table *t, const struct plan *plan, const struct val
 	add_present(t, v->present && v->has_spread, v->min);
 	add_present(t, v->present && v->has_spread, v->max);
 	add_present(t, v->present && v->has_sum, v->sum);
+	add_present(t, v->present && v->error >= 0,
+		    NUMBER_F64(v->error * fabs(number_f64(v->value))));
 	add_range(t, v, unit, base);
 	table_add_u64(t, v->present ? v->n : 0);
 	table_add_string(t, v->passes);
