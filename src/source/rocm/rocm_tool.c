@@ -42,23 +42,30 @@ void rocm_tool_tell(const char *text)
 
 /* ---- agents ---- */
 
-static uint32_t on_agents(uint32_t version, const void **agents, size_t n, void *data)
+unsigned rocm_tool_read_agents(struct rocm_agent *out, unsigned room, const void **agents, size_t n)
 {
-	(void)data;
-	if (version != ROCP_AGENT_VERSION_0 || !agents)
-		return ROCP_OK;
-	for (size_t i = 0; i < n && tool.n_agents < ROCM_AGENTS_MAX; i++) {
+	unsigned n_out = 0;
+
+	for (size_t i = 0; agents && i < n && n_out < room; i++) {
 		const struct rocp_agent *a = agents[i];
-		struct rocm_agent *to = &tool.agents[tool.n_agents];
+		struct rocm_agent *to = &out[n_out];
 
 		/* An older library's is shorter. */
 		if (!a || a->size < offsetof(struct rocp_agent, logical_node_id) ||
 		    a->type != ROCP_AGENT_GPU || !a->name)
 			continue;
-		*to = (struct rocm_agent){.id = a->id, .node = a->node_id, .number = tool.n_agents};
+		*to = (struct rocm_agent){.id = a->id, .node = a->node_id, .number = n_out};
 		snprintf(to->name, sizeof(to->name), "%.60s", a->name);
-		tool.n_agents++;
+		n_out++;
 	}
+	return n_out;
+}
+
+static uint32_t on_agents(uint32_t version, const void **agents, size_t n, void *data)
+{
+	(void)data;
+	if (version == ROCP_AGENT_VERSION_0)
+		tool.n_agents = rocm_tool_read_agents(tool.agents, ROCM_AGENTS_MAX, agents, n);
 	return ROCP_OK;
 }
 

@@ -51,6 +51,10 @@ int rocm_tool_configure(uint32_t version, const char *text, struct rocp_client_i
 			struct rocp_configure_result **result_out, struct error *err);
 const struct rocm_api *rocm_tool_api(void);
 void rocm_tool_tell(const char *text);
+/* The GPUs among n agents as the library describes them, at most room of them; returns how many.
+ * What is too short or has no name is left out. */
+unsigned rocm_tool_read_agents(struct rocm_agent *out, unsigned room, const void **agents,
+			       size_t n);
 /* NULL: the library has no such GPU. */
 const struct rocm_agent *rocm_tool_agent(uint32_t node);
 /* Of the code object that is loaded now; NULL: unknown. Any thread. */
