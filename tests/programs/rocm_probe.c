@@ -25,7 +25,7 @@ static uint32_t (*rocprofiler_configure_device_counting_service)(uint64_t contex
 static const char *misuse = "none";
 static uint64_t context, second, gpu, cpu, other_gpu, config, waves, cycles, others;
 static uint64_t sq[16];
-static unsigned n_sq, n_records, n_dispatches;
+static unsigned n_sq, n_records, n_dispatches, n_values;
 static rocp_client_finalize finalize_tool;
 
 static int is(const char *name)
@@ -103,8 +103,8 @@ static void on_record(struct rocp_dispatch_data data, struct rocp_counter_record
 		      union rocp_user_data user, void *arg)
 {
 	(void)data, (void)records, (void)user, (void)arg;
-	printf("record of %zu\n", n);
 	n_records++;
+	n_values += (unsigned)n;
 	if (is("stop in record"))
 		SAY(rocprofiler_stop_context(context));
 }
@@ -245,7 +245,7 @@ static void finalize(void *data)
 		SAY(rocprofiler_create_context(&new_context));
 		SAY(rocprofiler_create_counter_config(gpu, &waves, 1, &made));
 	}
-	printf("dispatches %u, records %u\n", n_dispatches, n_records);
+	printf("dispatches %u, records %u, values %u\n", n_dispatches, n_records, n_values);
 	fflush(stdout);
 }
 
@@ -266,7 +266,6 @@ void probe_middle(void)
 	}
 	if (is("stop between")) {
 		SAY(rocprofiler_stop_context(context));
-		printf("records %u\n", n_records);
 		SAY(rocprofiler_start_context(context));
 	}
 	if (is("explicit end")) {

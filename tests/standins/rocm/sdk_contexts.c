@@ -10,6 +10,7 @@
 struct context sdk_contexts[SDK_MAX_CONTEXTS];
 unsigned sdk_n_contexts, sdk_client;
 _Thread_local enum sdk_inside sdk_inside;
+_Thread_local bool sdk_touched_context;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t first_id;
 
@@ -43,8 +44,10 @@ uint32_t rocprofiler_start_context(uint64_t id)
 		return ROCP_CONTEXT_NOT_FOUND;
 	if (sdk_fini_status())
 		return ROCP_CONFIGURATION_LOCKED;
-	if (sdk_inside == SDK_IN_DISPATCH)
-		t0_abort("rocprofiler_start_context in a dispatch callback: the real queue hangs");
+	if (sdk_inside == SDK_IN_DISPATCH) {
+		sdk_touched_context = true;
+		return ROCP_OK;
+	}
 	uint32_t status = ROCP_OK;
 	pthread_mutex_lock(&lock);
 	if (!c->active) {
@@ -70,8 +73,10 @@ uint32_t rocprofiler_stop_context(uint64_t id)
 		return ROCP_CONTEXT_NOT_FOUND;
 	if (sdk_fini_status() > 0)
 		return ROCP_OK;
-	if (sdk_inside == SDK_IN_DISPATCH)
-		t0_abort("rocprofiler_stop_context in a dispatch callback: the real queue hangs");
+	if (sdk_inside == SDK_IN_DISPATCH) {
+		sdk_touched_context = true;
+		return ROCP_OK;
+	}
 	if (sdk_inside == SDK_IN_RECORD)
 		t0_abort("rocprofiler_stop_context in a record callback waits for its own thread");
 	pthread_mutex_lock(&lock);

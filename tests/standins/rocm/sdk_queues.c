@@ -55,11 +55,13 @@ static bool completed(int64_t value, void *data)
 	sdk_amd.hsa_amd_profiling_get_dispatch_time(s->agent->hsa, s->kernel_signal, &time);
 	s->data.start_ns = time.start;
 	s->data.end_ns = time.end;
-	__atomic_sub_fetch(&s->queue->taken, 1, __ATOMIC_RELEASE);
+	struct sdk_queue *q = s->queue;
 	if (s->n_counted)
 		records_take(s);
 	else
 		session_free(s);
+	/* not before: whoever waits for all dispatches wants their records, too */
+	__atomic_sub_fetch(&q->taken, 1, __ATOMIC_RELEASE);
 	return false;
 }
 
@@ -110,6 +112,9 @@ static void ask(const struct counting *c, const struct rocp_dispatch_data *data,
 		c->dispatch(*data, config, user, c->dispatch_arg);
 	}
 	sdk_inside = SDK_OUTSIDE;
+	if (sdk_touched_context)
+		t0_abort("a context was started or stopped in a dispatch callback: the real "
+			 "library says 0, and then the queue hangs");
 }
 
 static void choose(struct session *s, struct context *c)
