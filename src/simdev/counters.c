@@ -168,40 +168,53 @@ static uint64_t with_noise(const struct sim_config *c, uint64_t value, uint64_t 
 	return change < 0 && (uint64_t)-change > value ? 0 : value + (uint64_t)change;
 }
 
-int sim_counters_read(struct sim_device *d, uint32_t unit, uint32_t id, uint32_t instance,
-		      struct sim_reading *reading_out)
+static struct sim_reading reading_of(const struct sim_config *c, const struct sim_counter *k,
+				     uint64_t value)
 {
-	const struct sim_counter *k = sim_table_find(id);
-	uint64_t value, mask, n = atomic_fetch_add(&d->readings, 1) + 1;
-	uint32_t bits, n_blocks;
-	bool selected = false;
-	int rc = check_unit(d, unit);
+	uint32_t bits = c->counter_bits && c->counter_bits < 64 ? c->counter_bits : k->bits;
+	uint64_t mask = bits < 64 ? (UINT64_C(1) << bits) - 1 : UINT64_MAX;
 
-	if (rc)
-		return rc;
-	if (d->config.fail_read && n == d->config.fail_read)
-		return sim_fail(SIM_IO, "reading a counter failed (the %llu. time)",
-				(unsigned long long)n);
-	pthread_mutex_lock(&d->counter_lock);
-	for (uint32_t i = 0; i < d->n_selected; i++)
-		selected |= d->selected[i] == id;
-	if (!k || !selected || instance >= sim_table_blocks(&n_blocks)[k->block].instances) {
-		pthread_mutex_unlock(&d->counter_lock);
-		return sim_fail(SIM_INVALID, "counter %u[%u] is not programmed", id, instance);
-	}
-	value = sim_table_value(k, instance, &d->units[unit]);
-	pthread_mutex_unlock(&d->counter_lock);
-	if ((k->flags & SIM_COUNTER_NOISY) && d->config.noise)
-		value = with_noise(&d->config, value, atomic_load(&d->programmings), unit, id,
-				   instance);
-	bits = d->config.counter_bits && d->config.counter_bits < 64 ? d->config.counter_bits
-								     : k->bits;
-	mask = bits < 64 ? (UINT64_C(1) << bits) - 1 : UINT64_MAX;
-	*reading_out = (struct sim_reading){
-		.begin = d->config.counter_start & mask,
-		.end = (d->config.counter_start + value) & mask,
+	return (struct sim_reading){
+		.begin = c->counter_start & mask,
+		.end = (c->counter_start + value) & mask,
 		.bits = bits,
 		.overflowed = value > mask,
 	};
-	return SIM_OK;
+}
+
+static bool is_selected(const struct sim_device *d, uint32_t id)
+{
+	for (uint32_t i = 0; i < d->n_selected; i++)
+		if (d->selected[i] == id)
+			return true;
+	return false;
+}
+
+int sim_counters_read(struct sim_device *d, uint32_t unit, uint32_t id, uint32_t instance,
+		      uint32_t n, struct sim_reading *readings_out)
+{
+	const struct sim_counter *k = sim_table_find(id);
+	uint64_t value, programming = atomic_load(&d->programmings);
+	uint64_t ordinal = atomic_fetch_add(&d->readings, 1) + 1;
+	uint32_t n_blocks, instances = k ? sim_table_blocks(&n_blocks)[k->block].instances : 0;
+	int rc = sim_device_state(d);
+
+	if (rc)
+		return rc;
+	if (d->config.fail_read && ordinal == d->config.fail_read)
+		return sim_fail(SIM_IO, "reading a counter failed (the %llu. time)",
+				(unsigned long long)ordinal);
+	pthread_mutex_lock(&d->counter_lock);
+	if (unit >= d->n_units)
+		rc = sim_fail(SIM_INVALID, "unit %u of %u", unit, d->n_units);
+	else if (!is_selected(d, id) || instance >= instances || n > instances - instance)
+		rc = sim_fail(SIM_INVALID, "counter %u[%u] is not programmed", id, instance);
+	for (uint32_t i = 0; i < n && !rc; i++) {
+		value = sim_table_value(k, instance + i, &d->units[unit]);
+		if ((k->flags & SIM_COUNTER_NOISY) && d->config.noise)
+			value = with_noise(&d->config, value, programming, unit, id, instance + i);
+		readings_out[i] = reading_of(&d->config, k, value);
+	}
+	pthread_mutex_unlock(&d->counter_lock);
+	return rc;
 }

@@ -189,7 +189,7 @@ int sim_counters_program(struct sim_device *d, const uint32_t *ids, uint32_t n, 
 int sim_counters_start(struct sim_device *d, struct sim_queue *q, uint32_t unit);
 int sim_counters_stop(struct sim_device *d, struct sim_queue *q, uint32_t unit);
 int sim_counters_read(struct sim_device *d, uint32_t unit, uint32_t id, uint32_t instance,
-		      struct sim_reading *reading_out);
+		      uint32_t n, struct sim_reading *readings_out);
 void sim_counters_add(struct sim_device *d, uint32_t unit, const struct sim_work *work);
 
 /* ---- device.c: the functions behind the table; tool.c: those of tools ---- */

@@ -157,9 +157,10 @@ struct sim_tools {
 	 * kernels between the two places in this queue. */
 	int (*counters_start)(struct sim_device *device, struct sim_queue *queue, uint32_t unit);
 	int (*counters_stop)(struct sim_device *device, struct sim_queue *queue, uint32_t unit);
-	/* Once drained. SIM_INVALID when the counter is not programmed. */
+	/* Once drained: the registers of n instances of the block, from `instance` on, in one go.
+	 * SIM_INVALID when the counter is not programmed, or there are not so many. */
 	int (*counters_read)(struct sim_device *device, uint32_t unit, uint32_t id,
-			     uint32_t instance, struct sim_reading *reading_out);
+			     uint32_t instance, uint32_t n, struct sim_reading *readings_out);
 };
 #define SIM_PAGE 4096u
 

@@ -35,7 +35,8 @@ struct device {
 	uint32_t n_passes;
 	struct pass *passes;
 	uint32_t room;
-	struct pass *current; /* between pass_begin and the next one; NULL after an abort */
+	struct pass *current;         /* between pass_begin and the next one; NULL after an abort */
+	struct sim_reading *readings; /* room for the instances of any block */
 	uint32_t n_units, next_unit;
 };
 
@@ -129,7 +130,18 @@ static void device_free(struct device *d)
 		free(d->passes[i].wanted);
 	}
 	free(d->passes);
+	free(d->readings);
 	free(d);
+}
+
+static uint32_t most_instances(const struct sim_tools *t)
+{
+	uint32_t n, most = 1;
+	const struct sim_block *b = t->blocks(&n);
+
+	for (uint32_t i = 0; i < n; i++)
+		most = b[i].instances > most ? b[i].instances : most;
+	return most;
 }
 
 static int device_open(void **device_out, const struct plan *plan, const char *runtime,
@@ -148,8 +160,10 @@ static int device_open(void **device_out, const struct plan *plan, const char *r
 	d->native = native;
 	d->n_passes = plan->n_passes;
 	d->passes = calloc(plan->n_passes + 1, sizeof(*d->passes));
-	if (!d->passes) {
-		free(d);
+	d->readings = calloc(most_instances(d->native->tools), sizeof(*d->readings));
+	if (!d->passes || !d->readings) {
+		d->n_passes = 0;
+		device_free(d);
 		return error_set(err, RC_NO_MEMORY, "out of memory for device %u", number);
 	}
 	for (uint32_t i = 0; i < plan->n_passes && !rc; i++)
@@ -252,48 +266,42 @@ static int pass_end(void *device, struct error *err)
 
 /* Adds one register to a sample. A count that went round is no count: the value stays 0 and the
  * status says why. */
-static int read_register(struct device *d, uint32_t unit, uint32_t id, uint32_t instance,
-			 struct spool_sample *sample, struct error *err)
+static void add_register(struct spool_sample *sample, const struct sim_reading *r)
 {
-	struct sim_reading r;
-	uint64_t mask;
-	int rc = translate(
-		d, err, d->native->tools->counters_read(d->native->device, unit, id, instance, &r),
-		"reading a counter");
+	uint64_t mask = r->bits < 64 ? (UINT64_C(1) << r->bits) - 1 : UINT64_MAX;
 
-	if (rc)
-		return rc;
-	mask = r.bits < 64 ? (UINT64_C(1) << r.bits) - 1 : UINT64_MAX;
-	if (r.overflowed)
+	if (r->overflowed)
 		sample->status = SAMPLE_OVERFLOWED;
 	/* A register that passed its end once is fine: the difference is right modulo its width. */
-	sample->value.u64 += (r.end - r.begin) & mask;
-	return 0;
+	sample->value.u64 += (r->end - r->begin) & mask;
 }
 
+/* All instances with one call: each call into a vendor's library has its price. */
 static int read_wanted(struct device *d, uint32_t unit, const struct wanted *w,
 		       struct spool_sample *samples_out, uint32_t *n_out, struct error *err)
 {
 	uint32_t first = w->instance == SIM_ABI_ALL ? 0 : w->instance;
-	uint32_t end = w->instance == SIM_ABI_ALL ? w->instances : first + 1;
+	uint32_t n = w->instance == SIM_ABI_ALL ? w->instances : 1;
+	bool apart = options.per_instance || w->instance != SIM_ABI_ALL;
 	struct spool_sample *s = NULL;
-	int rc = 0;
+	int rc = translate(d, err,
+			   d->native->tools->counters_read(d->native->device, unit, w->id, first, n,
+							   d->readings),
+			   "reading a counter");
 
-	for (uint32_t i = first; i < end && !rc; i++) {
-		bool apart = options.per_instance || w->instance != SIM_ABI_ALL;
-
+	for (uint32_t i = 0; i < n && !rc; i++) {
 		if (!s || apart) {
 			s = &samples_out[(*n_out)++];
 			*s = (struct spool_sample){
 				.counter = w->counter,
-				.instance = (uint16_t)(apart ? i : SPOOL_INSTANCE_ALL),
+				.instance = (uint16_t)(apart ? first + i : SPOOL_INSTANCE_ALL),
 				.status = SAMPLE_OK,
 				.kind = SAMPLE_U64};
 		}
-		rc = read_register(d, unit, w->id, i, s, err);
+		add_register(s, &d->readings[i]);
+		if (s->status != SAMPLE_OK && (apart || i + 1 == n))
+			s->value.u64 = 0;
 	}
-	if (s && s->status != SAMPLE_OK)
-		s->value.u64 = 0;
 	return rc;
 }
 

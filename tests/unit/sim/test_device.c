@@ -343,7 +343,7 @@ static char *count_everything(const struct sim_config *config)
 				     s++) {
 					struct sim_reading r;
 
-					works(t->counters_read(h.d, u, k->id, s, &r));
+					works(t->counters_read(h.d, u, k->id, s, 1, &r));
 					size += (size_t)snprintf(
 						text + size, 65536 - size, "%u %s[%u] %llu%s\n", u,
 						k->name, s, (unsigned long long)(r.end - r.begin),
@@ -394,7 +394,7 @@ static void test_counting_the_whole_device(void **state)
 	const uint32_t ids[] = {3, 41};
 	const struct sim_tools *t = sim_test_tools();
 	struct sim_queue *second;
-	struct sim_reading r;
+	struct sim_reading r, both[2];
 	struct here h;
 
 	(void)state;
@@ -411,13 +411,17 @@ static void test_counting_the_whole_device(void **state)
 	works(t->counters_stop(h.d, NULL, 0));
 	works(enqueue(h.q, "update", N, h.a, N));
 	works(sim_wait(h.d));
-	works(t->counters_read(h.d, 0, 41, 0, &r));
+	works(t->counters_read(h.d, 0, 41, 0, 1, &r));
 	assert_int_equal(r.end - r.begin, 2);
-	works(t->counters_read(h.d, 0, 3, 0, &r));
+	works(t->counters_read(h.d, 0, 3, 0, 1, &r));
 	assert_int_equal(r.end - r.begin, 1024);
-	assert_int_equal(t->counters_read(h.d, 0, 4, 0, &r), SIM_INVALID);
-	assert_int_equal(t->counters_read(h.d, 1, 3, 0, &r), SIM_INVALID);
-	assert_int_equal(t->counters_read(h.d, 0, 3, 2, &r), SIM_INVALID);
+	assert_int_equal(t->counters_read(h.d, 0, 4, 0, 1, &r), SIM_INVALID);
+	assert_int_equal(t->counters_read(h.d, 1, 3, 0, 1, &r), SIM_INVALID);
+	assert_int_equal(t->counters_read(h.d, 0, 3, 2, 1, &r), SIM_INVALID);
+	assert_int_equal(t->counters_read(h.d, 0, 3, 1, 2, both), SIM_INVALID);
+	works(t->counters_read(h.d, 0, 3, 0, 2, both));
+	assert_int_equal(both[0].end, r.end);
+	assert_int_equal(both[1].end - both[1].begin, 976);
 	works(sim_close(h.d));
 }
 
@@ -491,13 +495,13 @@ static void test_counters_that_fail(void **state)
 	works(t->counters_stop(h.d, h.q, 0));
 	works(sim_wait(h.d));
 	/* past the end of the register once: still right modulo its width */
-	works(t->counters_read(h.d, 0, 23, 0, &r));
+	works(t->counters_read(h.d, 0, 23, 0, 1, &r));
 	assert_false(r.overflowed);
 	assert_true(r.end < r.begin);
 	assert_int_equal((r.end - r.begin) & 4095, 1024);
-	assert_int_equal(t->counters_read(h.d, 0, 23, 0, &r), SIM_IO);
+	assert_int_equal(t->counters_read(h.d, 0, 23, 0, 1, &r), SIM_IO);
 	/* 16 groups, 1000 items, loads and stores: more cycles than 12 bits hold */
-	works(t->counters_read(h.d, 0, 8, 0, &r));
+	works(t->counters_read(h.d, 0, 8, 0, 1, &r));
 	assert_true(r.overflowed);
 	works(sim_close(h.d));
 }
