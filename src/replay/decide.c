@@ -115,12 +115,28 @@ static enum replay_verdict decide(struct replay_device *d, const struct runtime_
 	return decide_dispatch(d, op, k, ordinal);
 }
 
+/* An operation that no window knows: what it writes, and when, is not known either. Of a transfer
+ * that says what it reaches it is. */
+static void note_stray(struct replay_device *d, const struct runtime_op *op)
+{
+	bool known = op->kind == RUNTIME_TRANSFER && op->n_reach;
+
+	for (uint32_t i = 0; i < op->n_reach; i++) {
+		known &= op->reach[i].memory != NULL;
+		if (op->reach[i].memory && !(op->reach[i].access & RUNTIME_ONLY_READS))
+			kept_forget(d, op->reach[i].memory);
+	}
+	if (!known)
+		atomic_fetch_add(&d->strays, 1);
+}
+
 enum replay_verdict replay_before(struct replay_device *d, const struct runtime_op *op)
 {
 	enum replay_verdict verdict;
 
 	if (device_is_mine(d)) {
 		d->nested++;
+		atomic_fetch_add(&d->strays, 1);
 		return REPLAY_LIVE;
 	}
 	if (!device_enter(d, !(op->flags & RUNTIME_OP_NO_WAIT_BEFORE))) {
@@ -131,6 +147,8 @@ enum replay_verdict replay_before(struct replay_device *d, const struct runtime_
 	d->before_is_taken = false;
 	d->operations++;
 	verdict = decide(d, op);
+	if (verdict != REPLAY_RECORDED)
+		note_stray(d, op);
 	device_settle_phase(d);
 	return verdict;
 }
@@ -149,6 +167,7 @@ bool replay_pass_over(struct replay_device *d)
 		atomic_fetch_sub(&d->intruding, 1);
 		return false;
 	}
+	atomic_fetch_add(&d->strays, 1);
 	atomic_fetch_add_explicit(&d->replay->ordinals, 1, memory_order_relaxed);
 	return true;
 }

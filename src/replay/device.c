@@ -177,6 +177,7 @@ void replay_memory_remove(struct replay_device *d, struct replay_memory *m)
 	}
 	if (d->window.open && m->mark == d->window.generation)
 		window_drop(d, "memory was freed inside its window", true);
+	kept_forget(d, m);
 	unlink_memory(d, m);
 	if (d->spare.n < 64 && vec_reserve(&d->spare, d->spare.n + 1))
 		d->spare.items[d->spare.n++] = m;

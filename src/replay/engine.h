@@ -63,6 +63,11 @@ struct replay_memory {
 	 * this number (hash_at). */
 	uint64_t hash_mark, hash_at, hash;
 	uint64_t reached; /* number of the last check whose operation reaches it */
+	/* kept.c */
+	void *kept;           /* store with its contents, outside of windows; NULL: none */
+	uint64_t kept_strays; /* launches past the windows until then */
+	uint64_t kept_window; /* device->windows then */
+	uint32_t unchanged;   /* windows in a row that nothing wrote to it */
 };
 
 /* A saved part of a memory. Chunks are counted from its offset, which is a multiple of the chunk.
@@ -74,8 +79,9 @@ struct segment {
 	uint32_t n_chunks;
 	uint32_t n_changed;
 	bool tracked;
-	void *start; /* store: contents at the start of the window */
-	void *end;   /* store: the changed chunks, packed, as the window's own run left them */
+	bool touched; /* the window's own run wrote to it, perhaps what was there before */
+	void *start;  /* store: contents at the start of the window */
+	void *end;    /* store: the changed chunks, packed, as the window's own run left them */
 	uint64_t *changed; /* by pass 0 */
 	uint64_t *dirty;   /* changed by any execution so far: what a restore must put back */
 };
@@ -167,6 +173,8 @@ struct replay_device {
 	_Atomic uint32_t intruding;  /* threads between before and after without the lock */
 	_Atomic uint64_t intrusions; /* that there have been */
 	_Atomic uint64_t unlocked_dispatches; /* launched by intruders */
+	_Atomic uint64_t
+		strays; /* operations outside of windows that may write later than launched */
 	uint32_t nested;
 
 	const char *dead; /* why nothing is done here any more; NULL: alive */
@@ -199,6 +207,7 @@ struct replay_device {
 	uint64_t undeclared; /* dispatches in it that no record has yet ... */
 	uint64_t declare_at; /* ... written with the next window, or when they are so many */
 	VEC(uint64_t) scratch;
+	uint64_t kept_bytes;   /* of stores that are kept outside of windows */
 	struct cost_sums sums; /* for auto */
 	bool decided;
 	struct kernel *range; /* the open one; REPLAY_MODE_RANGE */
@@ -273,6 +282,15 @@ int snapshot_restore_end(struct replay_device *d, bool all, struct error *err);
 bool snapshot_needs_restore(const struct replay_device *d);
 /* Gives the stores back; parked: the device may still be writing to them. */
 void snapshot_forget(struct replay_device *d, bool parked);
+
+/* ---- kept.c ---- */
+/* The saved contents of a memory that are still right, now the caller's; NULL: it must be saved. */
+void *kept_take(struct replay_device *d, struct replay_memory *m);
+/* The window was replayed and the device is drained: START stores of what it did not write stay. */
+void kept_learn(struct replay_device *d);
+void kept_forget(struct replay_device *d, struct replay_memory *m);
+/* false: there was nothing to forget. */
+bool kept_forget_all(struct replay_device *d);
 
 /* ---- verify.c ---- */
 bool verify_wants(const struct replay_device *d, const struct runtime_op *op,

@@ -134,6 +134,7 @@ static void close_device(struct replay_device *d)
 		if (rc == RC_TIMEOUT)
 			break;
 	}
+	kept_forget_all(d);
 	record_declines_flush(d);
 	if (d->source_device)
 		d->source->device_close(d->source_device);

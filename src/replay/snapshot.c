@@ -19,14 +19,16 @@ static bool fits(const struct replay_device *d, uint64_t bytes)
 {
 	uint64_t most = d->replay->options.max_snapshot;
 
-	return !most || (bytes <= most && d->window.store_bytes <= most - bytes);
+	return !most || (bytes <= most && d->window.store_bytes + d->kept_bytes <= most - bytes);
 }
 
-/* A store, on the device while there is room. */
+/* A store, on the device while there is room. What is kept of other windows makes room first. */
 static int get_store(struct replay_device *d, uint64_t bytes, void **store_out, struct error *err)
 {
 	int rc = RC_NO_SPACE;
 
+	if (!fits(d, bytes))
+		kept_forget_all(d);
 	if (!fits(d, bytes))
 		return error_set(err, RC_NO_SPACE, "more than --max-snapshot to save");
 	if (d->runtime->capabilities & RUNTIME_DEVICE_STORE)
@@ -35,6 +37,8 @@ static int get_store(struct replay_device *d, uint64_t bytes, void **store_out, 
 	if (rc == RC_NO_SPACE || rc == RC_NO_MEMORY)
 		rc = d->runtime->store_get(d->runtime_device, bytes, RUNTIME_STORE_HOST, store_out,
 					   err);
+	if ((rc == RC_NO_SPACE || rc == RC_NO_MEMORY) && kept_forget_all(d))
+		return get_store(d, bytes, store_out, err);
 	if (!rc)
 		d->window.store_bytes += bytes;
 	return rc;
@@ -73,6 +77,26 @@ static int add_segment(struct replay_device *d, struct replay_memory *m, uint64_
 	return 0;
 }
 
+/* The contents that another window left there serve again: nothing is copied. */
+static bool use_kept(struct replay_device *d, struct replay_memory *m)
+{
+	struct window *w = &d->window;
+	struct segment s = {.memory = m, .bytes = m->m.size, .tracked = true};
+
+	if (!m->kept || m->segments || m->m.size / d->chunk >= UINT32_MAX - 64 ||
+	    !vec_reserve(&w->segments, w->segments.n + 1))
+		return false;
+	s.start = kept_take(d, m);
+	if (!s.start)
+		return false;
+	s.n_chunks = (uint32_t)((s.bytes + d->chunk - 1) / d->chunk);
+	w->segments.items[w->segments.n++] = s;
+	w->store_bytes += s.bytes;
+	m->segments = (uint32_t)w->segments.n;
+	m->whole = true;
+	return true;
+}
+
 bool snapshot_has(const struct replay_device *d, const struct replay_memory *m, uint64_t offset,
 		  uint64_t size)
 {
@@ -99,6 +123,8 @@ int snapshot_save(struct replay_device *d, struct replay_memory *m, uint64_t off
 	if (offset > m->m.size || size > m->m.size - offset)
 		return error_set(err, RC_INVALID,
 				 "the reach of an operation is outside its memory");
+	if (use_kept(d, m))
+		return 0;
 	/* The same grid for all segments of a memory, which is the grid of `changed` too. */
 	begin = offset / d->chunk * d->chunk;
 	end = (offset + size + d->chunk - 1) / d->chunk * d->chunk;
@@ -209,6 +235,7 @@ static int compare_tracked(struct replay_device *d, struct segment *s, struct er
 			;
 		if (!bit(s->dirty, i))
 			continue;
+		s->touched = true;
 		rc = compare_run(d, s, i, end, s->changed, err);
 		if (rc)
 			return rc;

@@ -281,6 +281,7 @@ void window_drop(struct replay_device *d, const char *why, bool parked)
 		return;
 	w->account.passes = 0;
 	w->checking = NULL;
+	atomic_fetch_add(&d->strays, 1); /* its operations may run on */
 	w->account.end_ns = replay_now();
 	if (why && w->account.dispatches) {
 		vec_for_each (&w->ops, op) {
@@ -365,6 +366,7 @@ static void succeed(struct replay_device *d, const char *why)
 		w->learning |= k->windows++ < REPLAY_ALWAYS;
 	}
 	record_window(d, true, why);
+	kept_learn(d);
 	/* What is watched costs more than it will. */
 	if (w->alone || w->learning) {
 		finish(d, false);

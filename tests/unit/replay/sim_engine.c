@@ -76,6 +76,7 @@ static int take(void *data, enum spool_type type, const void *a, size_t na, cons
 		break;
 	case SPOOL_WINDOW:
 		engine->windows++;
+		engine->bytes_saved += ((const struct spool_window *)a)->saved_bytes;
 		engine->bytes_restored += ((const struct spool_window *)a)->restored_bytes;
 		break;
 	case SPOOL_DECLINE:

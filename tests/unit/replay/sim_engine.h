@@ -25,7 +25,7 @@ struct sim_engine {
 	/* What came out; read after sim_engine_off. */
 	uint64_t replayed, live, declined, once, windows, notes, overflowed, no_restores;
 	uint64_t programmed; /* calls of pass_begin */
-	uint64_t bytes_restored;
+	uint64_t bytes_restored, bytes_saved;
 	char note[256], reason[256]; /* the last ones */
 	struct {
 		uint64_t value; /* of the shared counter */
