@@ -157,6 +157,25 @@ static bool has_device_counters(const struct plan *plan)
 	return false;
 }
 
+/* Regions that CPU counters count have no dispatches to choose from, and each is run once a pass.
+ */
+static int refuse_for_regions(const struct options *o, struct error *err)
+{
+	const char *option = o->kernels.n      ? "-k"
+			     : o->launch_skip  ? "--launch-skip"
+			     : o->launch_count ? "--launch-count"
+			     : o->repeat       ? "--repeat"
+					       : NULL;
+
+	if (!option)
+		return 0;
+	return error_set(
+		err, RC_UNSUPPORTED,
+		"%s chooses kernels of devices: with --replay range and CPU counters every "
+		"region is counted once a pass",
+		option);
+}
+
 static int find_library(char path_out[PATH_MAX], struct error *err)
 {
 	const char *path = setup_library();
@@ -184,6 +203,8 @@ int replay_choice_decide(struct replay_choice *c, const struct options *o, const
 	if (!c->in_place)
 		return c->only_in_place ? refuse_in_application(c, err) : 0;
 	rc = refuse_in_place(o, err);
+	if (!rc && c->run.settings.mode == REPLAY_SETTINGS_RANGE && !has_device_counters(plan))
+		rc = refuse_for_regions(o, err);
 	if (!rc)
 		rc = find_library(c->library, err);
 	c->run.library = c->library;

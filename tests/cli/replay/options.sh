@@ -31,6 +31,10 @@ refused '--pass chooses a pass and so does --distribute dispatch' --distribute d
 refused "--distribute: 'dispatches' is not rank, process or dispatch" --distribute dispatches
 refused '--seed goes with --distribute' --replay window --seed 3
 refused "--seed: 'x' is not a number" --distribute dispatch --seed x
+for option in '-k add' '-s 1' '-c 1' '--repeat 2'; do
+	# shellcheck disable=SC2086
+	refused '--?[a-z-]+ chooses kernels of devices: .* every region is counted once a pass' --replay range -e task-clock $option
+done
 refused '--replay application counts processes from outside' --source sim --replay application
 RETALLY_LIBRARY=/nowhere/libretally.so refused "there is no '/nowhere/libretally.so'" --replay kernel
 # in the program: settings that nobody wrote leave it alone
