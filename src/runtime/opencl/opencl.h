@@ -6,8 +6,8 @@
  * the program makes its first call, runs its constructors, and calls clInitLayer. Whoever wants
  * dispatches counted calls runtime_opencl_attach before that, at the latest in a constructor of the
  * same object; without it clInitLayer hooks nothing and the program runs as if the layer were not
- * there. A program that uses a loader without layers is caught by the same object in LD_PRELOAD
- * (opencl_preload.c).
+ * there. A loader without layers (ocl-icd before 2.3.0, an old one bundled with a program) never
+ * calls clInitLayer: such a program runs unseen, and the report says that no device was opened.
  *
  * What is tracked, what ends a window and what is declined: docs/opencl.md, opencl_rules.c.
  */

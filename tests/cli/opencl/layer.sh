@@ -3,19 +3,10 @@
 # The OpenCL layer with a small engine of its own (tests/programs/opencl_test_engine.c), on the program of all
 # traps: what the program prints is the same with 1, 3 and 13 extra executions, in windows of one and of many
 # dispatches; and without restoring it is not.
-# shellcheck source=tests/cli/lib.sh
+# shellcheck disable=SC1091,SC2154
 . "$RETALLY_SOURCE/tests/cli/lib.sh"
-traps=$programs/opencl_traps
-layer=$programs/libopencl_test.so
-if [ ! -x "$traps" ] || [ ! -e "$layer" ]; then skip_all 'built without OpenCL'; fi
-export POCL_CACHE_DIR=$sandbox/pocl
-mkdir pocl
-timeout 120 "$traps" >plain
-case $? in
-0) ;;
-77) skip_all "$(tail -1 plain)" ;;
-*) ok 1 'the program alone'; done_testing ;;
-esac
+LAYER=libopencl_test
+. "$RETALLY_SOURCE/tests/cli/opencl/traps.sh"
 replayed() { # the number of dispatches that were replayed
 	awk '/^dispatches/ { print $4 }' log
 }
@@ -25,10 +16,7 @@ try() { # NAME PROGRAM VARIABLE=VALUE...: same output as without the layer, ever
 	shift 2
 	rm -f log
 	exits 0 "$name: ends well" env OPENCL_LAYERS="$layer" OCLT_LOG="$PWD/log" "$@" timeout 300 "$program" "${arguments[@]}"
-	if cmp -s plain out; then ok 0 "$name: same output"; else
-		ok 1 "$name: same output"
-		diff plain out | sed 's/^/# /' | head -20
-	fi
+	same_output "$name"
 	is "$(awk '/^dispatches/ { d = $2; r = $4; f = $NF } /^declined/ { x += $2 } END { print d - r - x, f }' log)" '0 0' \
 		"$name: every dispatch was replayed or declined with a reason"
 }

@@ -3,19 +3,10 @@
 # The OpenCL layer with the replay engine and perf's counters on PoCL's threads (tests/programs/
 # opencl_test_replay.c), on the program of all traps: same output with 1, 3 and 13 passes by kernel and by window,
 # every pass of every replayed dispatch counted; and broken without restoring.
-# shellcheck source=tests/cli/lib.sh
+# shellcheck disable=SC1091,SC2154
 . "$RETALLY_SOURCE/tests/cli/lib.sh"
-traps=$programs/opencl_traps
-layer=$programs/libopencl_replay.so
-if [ ! -x "$traps" ] || [ ! -e "$layer" ]; then skip_all 'built without OpenCL'; fi
-export POCL_CACHE_DIR=$sandbox/pocl
-mkdir pocl
-timeout 120 "$traps" >plain
-case $? in
-0) ;;
-77) skip_all "$(tail -1 plain)" ;;
-*) ok 1 'the program alone'; done_testing ;;
-esac
+LAYER=libopencl_replay
+. "$RETALLY_SOURCE/tests/cli/opencl/traps.sh"
 field() { # NAME: of the line with the sums
 	awk -v name="$1" '/^replayed/ { for (i = 1; i < NF; i++) if ($i == name) print $(i + 1) }' log
 }
@@ -24,10 +15,7 @@ try() { # NAME VARIABLE=VALUE...
 	shift
 	rm -f log
 	exits 0 "$name: ends well" env OPENCL_LAYERS="$layer" OCLR_LOG="$PWD/log" "$@" timeout 300 "$traps"
-	if cmp -s plain out; then ok 0 "$name: same output"; else
-		ok 1 "$name: same output"
-		diff plain out | sed 's/^/# /' | head -20
-	fi
+	same_output "$name"
 }
 for mode in kernel window; do
 	for passes in 1 3 13; do

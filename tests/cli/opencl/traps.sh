@@ -1,0 +1,21 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
+# What the tests of the OpenCL layer share: source it after lib.sh with LAYER set to the name of the layer's object.
+# The program of all traps is $traps, the layer $layer, what the program prints alone is in the file plain.
+traps=$programs/opencl_traps
+layer=$programs/$LAYER.so
+if [ ! -x "$traps" ] || [ ! -e "$layer" ]; then skip_all 'built without OpenCL'; fi
+export POCL_CACHE_DIR=$sandbox/pocl
+mkdir pocl
+timeout 120 "$traps" >plain
+case $? in
+0) ;;
+77) skip_all "$(tail -1 plain)" ;;
+*) ok 1 'the program alone'; done_testing ;;
+esac
+same_output() { # NAME: of the run just made
+	if cmp -s plain out; then ok 0 "$1: same output"; else
+		ok 1 "$1: same output"
+		diff plain out | sed 's/^/# /' | head -20
+	fi
+}
