@@ -1,5 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2153,SC2154
 # What the tests of the OpenCL layer share: source it after lib.sh with LAYER set to the name of the layer's object.
 # The program of all traps is $traps, the layer $layer, what the program prints alone is in the file plain.
 traps=$programs/opencl_traps
