@@ -33,7 +33,7 @@ static double read_counter(const struct sim_tools *t, struct sim_device *d, uint
 	for (uint32_t i = 0; i < instances; i++) {
 		struct sim_reading r;
 
-		works(t->counters_read(d, unit, id, i, &r));
+		works(t->counters_read(d, unit, id, i, 1, &r));
 		sum += (double)(r.end - r.begin);
 	}
 	return sum;
