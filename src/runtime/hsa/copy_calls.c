@@ -14,16 +14,63 @@ static void boundary(const char *why)
 	}
 }
 
+/* ---- those that wait: the device is held meanwhile, or a window of another thread that begins
+ * now would save or put back what they write ---- */
+
+struct holding {
+	bool ours;
+	struct replay_device *engine;
+	struct runtime_op op;
+};
+
+static struct replay_device *engine_at(const void *address)
+{
+	struct hsa_device *d;
+	struct hsa_memory m;
+
+	if (!hsa_memories_find(&hsa_session.memories, (uint64_t)(uintptr_t)address, &m))
+		return NULL;
+	d = hsa_device_find(m.agent);
+	return d ? atomic_load(&d->engine) : NULL;
+}
+
+static void hold(struct holding *h, const void *to, const void *from, const char *why)
+{
+	*h = (struct holding){.op = {.kind = RUNTIME_TRANSFER, .kernel = ""}};
+	if (!hsa_enter())
+		return;
+	h->ours = true;
+	hsa_boundary(why);
+	h->engine = engine_at(to);
+	if (!h->engine && from)
+		h->engine = engine_at(from);
+	if (h->engine)
+		(void)replay_before(h->engine, &h->op);
+}
+
+static uint32_t release(struct holding *h, uint32_t status)
+{
+	if (h->engine)
+		replay_after(h->engine, &h->op, !status);
+	if (h->ours)
+		hsa_leave();
+	return status;
+}
+
 static uint32_t my_copy(void *to, const void *from, size_t bytes)
 {
-	boundary("hsa_memory_copy");
-	return hsa_session.core.hsa_memory_copy(to, from, bytes);
+	struct holding h;
+
+	hold(&h, to, from, "hsa_memory_copy");
+	return release(&h, hsa_session.core.hsa_memory_copy(to, from, bytes));
 }
 
 static uint32_t my_fill(void *address, uint32_t value, size_t words)
 {
-	boundary("hsa_amd_memory_fill");
-	return hsa_session.amd.hsa_amd_memory_fill(address, value, words);
+	struct holding h;
+
+	hold(&h, address, NULL, "hsa_amd_memory_fill");
+	return release(&h, hsa_session.amd.hsa_amd_memory_fill(address, value, words));
 }
 
 /* ---- those that do not wait ---- */

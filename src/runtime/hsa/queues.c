@@ -322,8 +322,8 @@ static uint32_t my_init(void)
 static uint32_t my_shut_down(void)
 {
 	if (atomic_fetch_sub(&hsa_session.users, 1) == 1 && !atomic_load(&hsa_session.off)) {
-		(void)runtime_hsa_detach();
-		runtime_hsa_release();
+		if (runtime_hsa_detach())
+			runtime_hsa_release();
 		atomic_store(&hsa_session.closed, true);
 	}
 	return hsa_session.core.hsa_shut_down();

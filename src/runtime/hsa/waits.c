@@ -4,9 +4,15 @@
  * signals that were held back are delivered. In a loop that polls this costs one load.
  */
 #include "runtime/hsa/session.h"
+#include "source/rocm/rocm_tool.h"
 
 static void look(const char *why)
 {
+	/* A window is being ended: nobody has to wait for that here. This may be the thread that
+	 * calls the handlers of signals, the SDK's as well, which the passes need; and the program
+	 * sees its signals when they are delivered. */
+	if (rocm_tool_is_counting())
+		return;
 	if (hsa_enter()) {
 		hsa_boundary(why);
 		hsa_leave();

@@ -22,7 +22,7 @@ static struct {
 	struct rocm_agent agents[ROCM_AGENTS_MAX];
 	unsigned n_agents;
 	pthread_mutex_t start_lock; /* held over starting and stopping, which call nobody back */
-	unsigned started;
+	atomic_uint started;
 	pthread_rwlock_t kernels_lock;
 	struct rocm_kernel_list {
 		struct rocm_kernel **items;
@@ -176,9 +176,10 @@ int rocm_tool_start(struct error *err)
 	if (atomic_load(&tool.over))
 		return error_set(err, RC_END, "rocprofiler-sdk has ended");
 	pthread_mutex_lock(&tool.start_lock);
-	if (!tool.started)
+	if (!atomic_load(&tool.started))
 		status = tool.api.rocprofiler_start_context(tool.counting);
-	tool.started += !status;
+	if (!status)
+		atomic_fetch_add(&tool.started, 1);
 	pthread_mutex_unlock(&tool.start_lock);
 	return status ? rocm_api_fail(&tool.api, status, "starting to count", err) : 0;
 }
@@ -186,9 +187,15 @@ int rocm_tool_start(struct error *err)
 void rocm_tool_stop(void)
 {
 	pthread_mutex_lock(&tool.start_lock);
-	if (tool.started && !--tool.started && !atomic_load(&tool.over))
+	if (atomic_load(&tool.started) && atomic_fetch_sub(&tool.started, 1) == 1 &&
+	    !atomic_load(&tool.over))
 		(void)tool.api.rocprofiler_stop_context(tool.counting);
 	pthread_mutex_unlock(&tool.start_lock);
+}
+
+bool rocm_tool_is_counting(void)
+{
+	return atomic_load_explicit(&tool.started, memory_order_relaxed) != 0;
 }
 
 /* ---- configured by the library ---- */

@@ -62,5 +62,7 @@ struct rocm_kernel *rocm_tool_kernel(uint64_t object);
 /* Starts counting, or joins who did; each start that returned 0 wants a stop. */
 int rocm_tool_start(struct error *err);
 void rocm_tool_stop(void);
+/* Whether somebody counts now. Any thread. */
+bool rocm_tool_is_counting(void);
 
 #endif
