@@ -426,6 +426,31 @@ static void forks(void)
 	HSA_MUST(hsa_queue_destroy(q));
 }
 
+/* Wrong programs, for the model device itself: the host touches device memory, a kernel goes beyond
+ * its buffer, or uses one that was freed. */
+static void host_touches(void)
+{
+	volatile uint32_t *buffer = filled(WORDS, 3);
+	printf("%u\n", buffer[1]);
+}
+
+static void kernel_beyond(void)
+{
+	struct hsa_queue *q = hsa_new_queue(0, 64);
+	void *arguments = ARGUMENTS(accumulate, filled(WORDS, 3), WORDS + 1, 5);
+	hsa_launch(q, hsa_kernel(hsa_code, 0, "accumulate"), WORDS, arguments, 0, 0);
+	hsa_finish(q);
+}
+
+static void kernel_after_free(void)
+{
+	struct hsa_queue *q = hsa_new_queue(0, 64);
+	void *buffer = filled(WORDS, 3), *arguments = ARGUMENTS(accumulate, buffer, WORDS, 5);
+	HSA_MUST(hsa_amd_memory_pool_free(buffer));
+	hsa_launch(q, hsa_kernel(hsa_code, 0, "accumulate"), WORDS, arguments, 0, 0);
+	hsa_finish(q);
+}
+
 static const struct {
 	const char *name;
 	void (*run)(void);
@@ -448,7 +473,10 @@ static const struct {
 	     {"threads", threads},
 	     {"two_gpus", two_gpus},
 	     {"forks", forks},
-	     {"ends_early", ends_early}};
+	     {"ends_early", ends_early},
+	     {"host_touches", host_touches},
+	     {"kernel_beyond", kernel_beyond},
+	     {"kernel_after_free", kernel_after_free}};
 
 int main(int argc, char **argv)
 {

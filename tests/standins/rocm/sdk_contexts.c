@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Contexts and their services. Statuses as measured, see docs/rocm.md and the probe. */
+/* Contexts and their services. Statuses as measured, see tests/golden/rocm/probe.txt. */
 #include "sdk_standin.h"
 
 #include <stdlib.h>

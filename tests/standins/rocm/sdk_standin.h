@@ -80,7 +80,7 @@ enum sdk_inside {
 };
 extern _Thread_local enum sdk_inside sdk_inside;
 extern _Thread_local bool sdk_touched_context; /* in the dispatch callback: started, stopped */
-bool contexts_counting(void); /* any context counts now */
+bool contexts_counting(void);                  /* any context counts now */
 /* Calls the tracers of active contexts. */
 void trace(uint32_t kind, int32_t operation, uint32_t phase, void *payload);
 
