@@ -39,7 +39,7 @@ struct option_def {
 
 #define ALL                                                                            \
 	(COMMAND_RUN | COMMAND_PLAN | COMMAND_LIST | COMMAND_REPORT | COMMAND_DOCTOR | \
-	 COMMAND_MERGE)
+	 COMMAND_MERGE | COMMAND_EXPORT)
 #define SELECTING (COMMAND_RUN | COMMAND_PLAN)
 #define PRINTING  (COMMAND_LIST | COMMAND_REPORT)
 #define AT(field) offsetof(struct options, field)
@@ -88,6 +88,10 @@ static const struct option_def table[] = {
 	 "run directory (default PROGRAM.retally); %h host, %p pid, %r rank, %q{VAR}"},
 	{'o', "output", "DIR", COMMAND_MERGE, OPTION_STRING, AT(output), 0,
 	 "where to: a run directory, made or added to; may be one of the inputs"},
+	{0, "to", "FORMAT", COMMAND_EXPORT, OPTION_STRING, AT(to), 0,
+	 "omniperf: a directory for `rocprof-compute analyze -p`; csv; perfetto: a trace for ui.perfetto.dev; rocpd: SQLite"},
+	{'o', "output", "OUT", COMMAND_EXPORT, OPTION_STRING, AT(output), 0,
+	 "file or (omniperf) directory to make; csv and perfetto: standard output when not given"},
 	{0, "replay", "MODE", COMMAND_RUN, OPTION_STRING, AT(replay), 0,
 	 "auto (default); application: the whole program once per pass; kernel, window, range: in place; none"},
 	{0, "window", "W", COMMAND_RUN, OPTION_NUMBER, AT(window), 1,
@@ -112,8 +116,8 @@ static const struct option_def table[] = {
 	 "end a later pass after FACTOR times the time of pass 1 and 10 s (default 10)"},
 	{0, "strict", NULL, COMMAND_RUN, OPTION_FLAG, AT(strict), 0,
 	 "exit 125 if anything wanted was not collected"},
-	{'q', "quiet", NULL, COMMAND_RUN | COMMAND_MERGE, OPTION_FLAG, AT(quiet), 0, "no summary at the end"},
-	{'k', "kernel", "PATTERN", PRINTING, OPTION_LIST, AT(kernels), 0,
+	{'q', "quiet", NULL, COMMAND_RUN | COMMAND_MERGE | COMMAND_EXPORT, OPTION_FLAG, AT(quiet), 0, "no summary at the end"},
+	{'k', "kernel", "PATTERN", PRINTING | COMMAND_EXPORT, OPTION_LIST, AT(kernels), 0,
 	 "names only that match: word = substring; regex: glob: exact: ! before excludes"},
 	{'k', "kernel", "PATTERN", COMMAND_RUN, OPTION_LIST, AT(kernels), 0,
 	 "kernels only that match: word = substring, so 'scale' also takes C++ names (seen mangled, _Z5scalePf); regex: glob: exact: ! before excludes"},
@@ -123,6 +127,10 @@ static const struct option_def table[] = {
 	 "--by dispatch: a row each, its values in columns (as text the default for up to 8 values)"},
 	{0, "long", NULL, COMMAND_REPORT, OPTION_FLAG, AT(longer), 0,
 	 "--by dispatch: a row for each value of each execution (the default of csv and json)"},
+	{0, "wide", NULL, COMMAND_EXPORT, OPTION_FLAG, AT(wide), 0,
+	 "csv, omniperf: a row a dispatch, its values in columns (the default of omniperf)"},
+	{0, "long", NULL, COMMAND_EXPORT, OPTION_FLAG, AT(longer), 0,
+	 "csv, omniperf: a row a value (the default of csv, there for each execution)"},
 	{0, "kernel-name", "HOW", COMMAND_REPORT, OPTION_STRING, AT(kernel_name), 0,
 	 "C++ kernels: full (default), short, or mangled"},
 	{0, "format", "FORMAT", PRINTING, OPTION_FORMAT, 0, 0, "table (default), csv or json"},

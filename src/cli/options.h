@@ -21,6 +21,7 @@ enum command_mask {
 	COMMAND_REPORT = 1 << 3,
 	COMMAND_DOCTOR = 1 << 4,
 	COMMAND_MERGE = 1 << 5,
+	COMMAND_EXPORT = 1 << 6,
 };
 
 enum output_format {
@@ -53,10 +54,11 @@ struct options {
 	const char *verify;
 	uint64_t window, repeat, launch_skip, launch_count, max_snapshot; /* 0: not given */
 	const char *by;
+	const char *to; /* --to of export */
 	const char *kernel_name; /* how they are shown */
 	const char *units;
 	const char *ratio;
-	bool wide, longer;  /* layout of --by dispatch */
+	bool wide, longer;  /* layout of --by dispatch, and of export */
 	uint32_t pass;      /* 0: all */
 	uint32_t of_total;  /* P of --pass K/P, 0 when not given */
 	uint64_t max_nodes; /* 0: default */

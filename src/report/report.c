@@ -332,3 +332,20 @@ int report_write(struct store *s, const struct report_options *o, FILE *f, struc
 	filter_release(&filter);
 	return rc;
 }
+
+int report_choose_kernels(struct store *s, const char *const *patterns, size_t n,
+			  bool **kernels_out, struct error *err)
+{
+	struct report_options o = {.kernels = patterns, .n_kernels = n};
+	struct filter filter;
+	int rc = filter_init(&filter, s, &o, err);
+
+	*kernels_out = filter.kernels;
+	filter.kernels = NULL;
+	if (rc) {
+		free(*kernels_out);
+		*kernels_out = NULL;
+	}
+	filter_release(&filter);
+	return rc;
+}

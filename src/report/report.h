@@ -43,5 +43,9 @@ struct report_options {
 /* RC_INVALID names an unknown metric or counter, or a bad pattern; RC_NOT_FOUND when no kernel
  * matches; RC_IO when f could not be written. */
 int report_write(struct store *s, const struct report_options *o, FILE *f, struct error *err);
+/* The kernels that these patterns take, by index in store_kernels, for the caller to free; NULL
+ * without a pattern: all. Errors as above. */
+int report_choose_kernels(struct store *s, const char *const *patterns, size_t n,
+			  bool **kernels_out, struct error *err);
 
 #endif

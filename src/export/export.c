@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Choosing what to export, and what the exporters share. */
+#include "export/export.h"
+
+#include "export/parts.h"
+#include "report/report.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *const names[EXPORT_TARGETS] = {"omniperf", "csv", "perfetto", "rocpd"};
+
+const char *export_target_name(enum export_target target)
+{
+	return names[target];
+}
+
+static int choose_kernels(struct store *s, const struct export_options *o, struct export_kernels *k,
+			  struct error *err)
+{
+	const struct store_kernel *kernels;
+	size_t n;
+	int rc = report_choose_kernels(s, o->kernels, o->n_kernels, &k->chosen, err);
+
+	kernels = store_kernels(s, &n);
+	k->names = arena_array(&k->arena, n + 1, sizeof(*k->names));
+	for (size_t i = 0; !rc && k->names && i < n; i++) {
+		k->names[i] = values_kernel_name(s, (uint32_t)i);
+		if (kernels[i].unit == SPOOL_UNIT_DISPATCH)
+			k->names[i] = kernel_name_show(&k->arena, k->names[i], KERNEL_NAME_FULL);
+		if (!k->names[i])
+			rc = error_set(err, RC_NO_MEMORY, "out of memory");
+	}
+	if (!rc && !k->names)
+		rc = error_set(err, RC_NO_MEMORY, "out of memory");
+	return rc;
+}
+
+void export_csv_field(struct str *out, const char *text)
+{
+	if (!text[strcspn(text, ",\"\r\n")]) {
+		str_add(out, text);
+		return;
+	}
+	str_add_char(out, '"');
+	for (; *text; text++) {
+		if (*text == '"')
+			str_add_char(out, '"');
+		str_add_char(out, *text);
+	}
+	str_add_char(out, '"');
+}
+
+int export_write_file(const char *path, const struct str *text, struct error *err)
+{
+	FILE *f;
+	bool good;
+
+	if (str_is_failed(text))
+		return error_set(err, RC_NO_MEMORY, "out of memory for '%s'", path);
+	f = fopen(path, "wxe");
+	if (!f)
+		return error_set_errno(err, errno == EEXIST ? RC_EXISTS : 0, errno,
+				       "cannot make '%s'", path);
+	good = !text->size || fwrite(text->text, 1, text->size, f) == text->size;
+	if (fclose(f) || !good) {
+		int code = errno;
+
+		unlink(path);
+		return error_set_errno(err, RC_IO, code, "cannot write '%s'", path);
+	}
+	return 0;
+}
+
+int export_write(struct store *s, const struct export_options *o, struct str *notes,
+		 struct error *err)
+{
+	struct export_kernels k = {0};
+	int rc = choose_kernels(s, o, &k, err);
+
+	if (!rc) {
+		switch (o->target) {
+		case EXPORT_OMNIPERF:
+			rc = export_omniperf(s, o, &k, notes, err);
+			break;
+		case EXPORT_CSV:
+		case EXPORT_PERFETTO:
+		case EXPORT_ROCPD:
+		default:
+			rc = error_set(err, RC_UNSUPPORTED, "not written yet");
+			break;
+		}
+	}
+	free(k.chosen);
+	arena_release(&k.arena);
+	return rc;
+}

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rows of dispatches over all passes: see join.h. */
+#include "export/join.h"
+
+#include "base/hash.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct joining {
+	struct join *j;
+	const struct join_options *o;
+	struct id_map processes; /* [run]: which of its rank, launch and pass it is */
+	struct id_map
+		occurrences; /* of a kernel, geometry and device in one run: how many so far */
+	struct id_map index; /* hash of a key: index + 1 of a row */
+	const struct store_run *runs;
+	uint32_t *process_of; /* [run] */
+};
+
+static int no_memory(struct error *err)
+{
+	return error_set(err, RC_NO_MEMORY, "out of memory while joining the passes");
+}
+
+static bool is_in_place(const struct store_run *r)
+{
+	return r->in_place || !r->begun;
+}
+
+/* Which process of its rank a run is, among those that ran the same pass in the same launch. */
+static int number_processes(struct joining *x, struct error *err)
+{
+	size_t n, n_spools;
+	const struct store_spool *spools = store_spools(x->j->store, &n_spools);
+
+	x->runs = store_runs(x->j->store, &n);
+	x->process_of = calloc(n + 1, sizeof(*x->process_of));
+	if (!x->process_of)
+		return no_memory(err);
+	for (size_t i = 0; i < n; i++) {
+		const struct store_run *r = &x->runs[i];
+		struct {
+			uint64_t launch;
+			int32_t rank;
+			uint32_t attempt;
+		} key = {hash64(r->spool->launch, strlen(r->spool->launch)), r->spool->rank,
+			 r->attempt};
+		uint64_t hash = hash64(&key, sizeof(key)), seen = 0;
+
+		if (is_in_place(r)) {
+			x->process_of[i] = (uint32_t)(r->spool - spools);
+			continue;
+		}
+		id_map_get(&x->processes, hash, r->pass, &seen);
+		x->process_of[i] = (uint32_t)seen;
+		if (!id_map_set(&x->processes, hash, r->pass, seen + 1))
+			return no_memory(err);
+	}
+	return 0;
+}
+
+/* ---- keys ---- */
+struct key {
+	uint64_t number; /* of the dispatch in its process, or the n-th of its kind */
+	uint32_t kernel, unit, device, process, in_place;
+	int32_t rank;
+	uint32_t grid[3], block[3];
+};
+
+static int make_key(struct joining *x, const struct store_row *r, struct key *k, struct error *err)
+{
+	uint64_t n = 0, hash;
+	uint32_t run = (uint32_t)(r->run - x->runs);
+
+	*k = (struct key){.kernel = r->kernel, .unit = r->unit, .rank = r->run->spool->rank};
+	memcpy(k->grid, r->grid, sizeof(k->grid));
+	memcpy(k->block, r->block, sizeof(k->block));
+	k->device = r->device;
+	k->process = x->process_of[run];
+	if (is_in_place(r->run)) {
+		k->in_place = 1;
+		k->number = r->dispatch;
+		return 0;
+	}
+	k->number = r->attempt;
+	hash = hash64(k, sizeof(*k));
+	id_map_get(&x->occurrences, hash, run, &n);
+	if (!id_map_set(&x->occurrences, hash, run, n + 1))
+		return no_memory(err);
+	k->number = n;
+	return 0;
+}
+
+static struct join_row *row_of(struct joining *x, const struct store_row *r, struct error *err)
+{
+	struct join *j = x->j;
+	struct join_row row = {.spool = r->run->spool,
+			       .kernel = r->kernel,
+			       .unit = r->unit,
+			       .device = r->device,
+			       .registers = r->registers,
+			       .shared_bytes = r->shared_bytes,
+			       .queue = r->queue,
+			       .begin_ns = r->begin_ns,
+			       .end_ns = r->end_ns,
+			       .dispatch = r->dispatch,
+			       .process = x->process_of[r->run - x->runs],
+			       .cells = j->cells.n};
+	char text[HASH_TEXT_SIZE];
+	uint64_t at = 0;
+	struct key k;
+
+	if (make_key(x, r, &k, err))
+		return NULL;
+	/* 128 bits tell keys apart. */
+	row.key[0] = hash64(&k, sizeof(k));
+	hash_text(&k, sizeof(k), text);
+	row.key[1] = hash64(text, strlen(text));
+	id_map_get(&x->index, row.key[0], 0, &at);
+	for (uint64_t i = at; i; i = j->rows.items[i - 1].next) {
+		if (j->rows.items[i - 1].key[1] == row.key[1])
+			return &j->rows.items[i - 1];
+	}
+	row.next = at;
+	memcpy(row.grid, r->grid, sizeof(row.grid));
+	memcpy(row.block, r->block, sizeof(row.block));
+	if (!vec_reserve(&j->cells, j->cells.n + j->n_values) || !vec_push(&j->rows, row) ||
+	    !id_map_set(&x->index, row.key[0], 0, j->rows.n)) {
+		no_memory(err);
+		return NULL;
+	}
+	memset(j->cells.items + j->cells.n, 0, j->n_values * sizeof(*j->cells.items));
+	j->cells.n += j->n_values;
+	return &j->rows.items[j->rows.n - 1];
+}
+
+/* ---- values ---- */
+
+/* The first pass that collected it keeps it. */
+static void add(struct join_cell *c, uint32_t pass, bool ok, struct number n, uint8_t status)
+{
+	uint64_t sum;
+
+	if (c->n && c->pass != pass)
+		return;
+	if (!ok) {
+		if (!c->n && !c->pass) {
+			c->pass = (uint16_t)pass;
+			c->status = status;
+		}
+		return;
+	}
+	if (!c->n) {
+		c->is_f64 = n.is_f64;
+		c->pass = (uint16_t)pass;
+		c->status = SAMPLE_OK;
+		if (n.is_f64)
+			c->sum.f64 = n.f64;
+		else
+			c->sum.u64 = n.u64;
+	} else if (!c->is_f64 && !n.is_f64 && !__builtin_add_overflow(c->sum.u64, n.u64, &sum)) {
+		c->sum.u64 = sum;
+	} else {
+		c->sum.f64 = (c->is_f64 ? c->sum.f64 : (double)c->sum.u64) + number_f64(n);
+		c->is_f64 = true;
+	}
+	c->n++;
+}
+
+static struct number value_number(const struct store_value *v)
+{
+	return v->kind == SAMPLE_F64 ? NUMBER_F64(v->value.f64) : NUMBER_U64(v->value.u64);
+}
+
+static int add_instances(struct joining *x, const struct store_row *r, size_t row,
+			 struct error *err)
+{
+	struct join *j = x->j;
+
+	for (size_t i = 0; i < r->n_instances; i++) {
+		const struct store_instance *v = &r->instances[i];
+		struct join_instance one = {
+			.row = row, .counter = v->counter, .instance = v->instance};
+
+		if (v->counter >= j->plan->n_counters || !x->o->instances[v->counter] ||
+		    v->value.status != SAMPLE_OK)
+			continue;
+		add(&one.cell, r->run->pass, true, value_number(&v->value), SAMPLE_OK);
+		if (!vec_push(&j->instances, one))
+			return no_memory(err);
+	}
+	return 0;
+}
+
+static int take_row(void *data, const struct store_row *r, struct error *err)
+{
+	struct joining *x = data;
+	struct join *j = x->j;
+	const struct plan_pass *p = &j->plan->passes[r->run->pass - 1];
+	struct join_cell *cells;
+	struct join_row *row;
+
+	if (x->o->units && !(x->o->units & 1u << r->unit))
+		return 0;
+	row = row_of(x, r, err);
+	if (!row)
+		return RC_NO_MEMORY;
+	cells = j->cells.items + row->cells;
+	j->executions++;
+	row->flags |= r->flags;
+	if (row->last_pass != r->run->pass) {
+		row->n_passes++;
+		row->last_pass = r->run->pass;
+	}
+	for (uint32_t m = 0; m < j->plan->n_metrics; m++) {
+		struct expr_value e = {.missing = true};
+
+		if (j->plan->metrics[m].pass != r->run->pass)
+			continue;
+		if (j->code[m].expr)
+			e = metric_of_row(j->plan, m, j->code[m].expr, r);
+		add(&cells[m], r->run->pass, !e.missing, NUMBER_F64(e.number),
+		    SAMPLE_NOT_COLLECTED);
+	}
+	for (uint32_t i = 0; i < p->n_counters; i++) {
+		const struct store_value *v = &r->values[i];
+
+		add(&cells[j->plan->n_metrics + p->counters[i]], r->run->pass,
+		    v->recorded && v->status == SAMPLE_OK, value_number(v),
+		    v->recorded ? v->status : SAMPLE_NOT_COLLECTED);
+	}
+	return x->o->instances ? add_instances(x, r, (size_t)(row - j->rows.items), err) : 0;
+}
+
+/* ---- orders ---- */
+
+static int compare_rows(const void *a, const void *b)
+{
+	const struct join_row *x = a, *y = b;
+
+	if (x->spool->rank != y->spool->rank)
+		return x->spool->rank < y->spool->rank ? -1 : 1;
+	if (x->process != y->process)
+		return x->process < y->process ? -1 : 1;
+	if (x->dispatch != y->dispatch)
+		return x->dispatch < y->dispatch ? -1 : 1;
+	return x->cells < y->cells ? -1 : x->cells > y->cells;
+}
+
+static int compare_instances(const void *a, const void *b)
+{
+	const struct join_instance *x = a, *y = b;
+
+	if (x->row != y->row)
+		return x->row < y->row ? -1 : 1;
+	if (x->counter != y->counter)
+		return x->counter < y->counter ? -1 : 1;
+	if (x->instance != y->instance)
+		return x->instance < y->instance ? -1 : 1;
+	return x->cell.pass < y->cell.pass ? -1 : x->cell.pass > y->cell.pass;
+}
+
+/* Repeated executions become one; those of later passes go. */
+static void merge_instances(struct join *j)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < j->instances.n; i++) {
+		struct join_instance *one = &j->instances.items[i], *last;
+
+		last = n ? &j->instances.items[n - 1] : NULL;
+		if (last && last->row == one->row && last->counter == one->counter &&
+		    last->instance == one->instance)
+			add(&last->cell, one->cell.pass, true, join_number(&one->cell), SAMPLE_OK);
+		else
+			j->instances.items[n++] = *one;
+	}
+	j->instances.n = n;
+}
+
+static int order(struct join *j, struct error *err)
+{
+	size_t *at = calloc(j->rows.n + 1, sizeof(*at));
+
+	if (!at)
+		return no_memory(err);
+	if (j->rows.n)
+		qsort(j->rows.items, j->rows.n, sizeof(*j->rows.items), compare_rows);
+	for (size_t i = 0; j->n_values && i < j->rows.n; i++)
+		at[j->rows.items[i].cells / j->n_values] = i;
+	vec_for_each (&j->instances, one)
+		one->row = at[one->row];
+	free(at);
+	if (j->instances.n)
+		qsort(j->instances.items, j->instances.n, sizeof(*j->instances.items),
+		      compare_instances);
+	merge_instances(j);
+	return 0;
+}
+
+int join_collect(struct join *j, struct store *s, const struct join_options *o, struct error *err)
+{
+	struct store_scan scan = {.pass = o->pass ? o->pass : STORE_ALL_PASSES,
+				  .kernels = o->kernels};
+	struct joining x = {.j = j, .o = o};
+	uint32_t wanted = 0;
+	int rc;
+
+	*j = (struct join){.plan = store_plan(s), .store = s};
+	j->n_values = (size_t)j->plan->n_metrics + j->plan->n_counters;
+	for (uint32_t k = 0; k < j->plan->n_passes; k++)
+		wanted += j->plan->passes[k].n_counters && (!o->pass || o->pass == k + 1);
+	rc = metrics_parse(&j->arena, j->plan, &j->code, err);
+	if (!rc)
+		rc = number_processes(&x, err);
+	if (!rc)
+		rc = store_scan(s, &scan, take_row, &x, err);
+	if (!rc)
+		rc = order(j, err);
+	vec_for_each (&j->rows, r)
+		j->incomplete += r->n_passes < wanted;
+	free(x.process_of);
+	id_map_release(&x.processes);
+	id_map_release(&x.occurrences);
+	id_map_release(&x.index);
+	return rc;
+}
+
+void join_release(struct join *j)
+{
+	vec_release(&j->rows);
+	vec_release(&j->cells);
+	vec_release(&j->instances);
+	arena_release(&j->arena);
+}
+
+static const struct join_cell *cell(const struct join *j, const struct join_row *r, size_t at)
+{
+	const struct join_cell *c = &j->cells.items[r->cells + at];
+
+	return c->n ? c : NULL;
+}
+
+const struct join_cell *join_counter(const struct join *j, const struct join_row *r,
+				     uint32_t counter)
+{
+	return cell(j, r, j->plan->n_metrics + (size_t)counter);
+}
+
+const struct join_cell *join_metric(const struct join *j, const struct join_row *r, uint32_t metric)
+{
+	return cell(j, r, metric);
+}
+
+struct number join_number(const struct join_cell *c)
+{
+	if (c->is_f64)
+		return NUMBER_F64(c->sum.f64 / c->n);
+	if (c->sum.u64 % c->n == 0)
+		return NUMBER_U64(c->sum.u64 / c->n);
+	return NUMBER_F64((double)c->sum.u64 / c->n);
+}
