@@ -17,7 +17,9 @@ alone() { # TRAP: its output without retally goes to the file alone.TRAP, what i
 	rm -f report
 	"$traps" "$1" >"alone.$1" 2>err
 	grep -o '[0-9]* allocations' report | tail -1 >"left.$1"
+	signals >"signals.$1"
 }
+signals() { grep -o '[0-9]* signals' report | tail -1 | cut -d' ' -f1; }
 run() { # DIR TRAP OPTION...: status in $status, output in out
 	local dir=$1 trap=$2
 	shift 2
@@ -37,4 +39,7 @@ counted() { # DIR: dispatches with counts
 clean() { # NAME TRAP: T0 saw no misuse, and nothing of ours was left
 	unlike "$(cat report)" 'MISUSE|[1-9][0-9]* configurations' "$1: no misuse, no configuration left"
 	is "$(grep -o '[0-9]* allocations' report | tail -1)" "$(cat "left.$2")" "$1: no memory of ours is left"
+	# The SDK of the stand-ins keeps the one of its last dispatch.
+	[ "$(signals)" -le $(($(cat "signals.$2") + 1)) ]
+	ok $? "$1: no signal of ours is left"
 }
