@@ -287,7 +287,7 @@ int rocprofiler_set_api_table(const char *name, uint64_t v, uint64_t instance, v
 	if (!strcmp(name, "roctx")) {
 		roctx_patch(tables, n);
 		for (uint64_t i = 0; i < n && i < 3; i++)
-			notify(ROCP_TABLE_MARKER_CORE << i, v, instance, &tables[i], 1);
+			notify((uint32_t)ROCP_TABLE_MARKER_CORE << i, v, instance, &tables[i], 1);
 		return 0;
 	}
 	return 1;

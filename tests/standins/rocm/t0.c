@@ -137,7 +137,8 @@ uint64_t t0_now(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-static void report(const char *prefix, const char *format, va_list args)
+__attribute__((format(printf, 2, 0))) static void report(const char *prefix, const char *format,
+							 va_list args)
 {
 	char line[1024];
 	int n = snprintf(line, sizeof line, "t0: %s", prefix);
