@@ -366,6 +366,69 @@ static void ways(void)
 	launch(q, "ncclDevKernel_update", &c, &n); /* a collective by its name */
 }
 
+/* A library's kernel launched as a function, as CUDA's runtime does; with a variable of its own. */
+static void library(void)
+{
+	static const char image[] = "standin-module\nkernel globals\nkernel update\n"
+				    "global total 4\nglobal table 1024\n";
+	struct CUlib_st *l;
+	struct CUkern_st *adds, *updates;
+	struct CUfunc_st *f;
+	struct CUmod_st *m;
+	cu_ptr table;
+
+	works(cuLibraryLoadData(&l, image, NULL, NULL, 0, NULL, NULL, 0));
+	works(cuLibraryGetKernel(&adds, l, "globals"));
+	works(cuLibraryGetKernel(&updates, l, "update"));
+	for (int i = 0; i < 3; i++) {
+		works(cuLaunchKernel((struct CUfunc_st *)(void *)adds, 20, 1, 1, 256, 1, 1, 0, q,
+				     (void *[]){&a, &n}, NULL));
+		works(cuLaunchKernel((struct CUfunc_st *)(void *)updates, 20, 1, 1, 256, 1, 1, 0, q,
+				     (void *[]){&a, &n}, NULL));
+	}
+	works(cuStreamSynchronize(q));
+	works(cuKernelGetFunction(&f, adds));
+	works(cuFuncGetModule(&m, f));
+	works(cuModuleGetGlobal_v2(&table, NULL, m, "table"));
+	show("library data", hash(table, 1024));
+	works(cuLibraryUnload(l));
+}
+
+/* Addresses and memory apart; rows with a pitch; memory of the host that is registered. */
+static void kinds(void)
+{
+	static unsigned char own[2 * 4096] __attribute__((aligned(4096)));
+	uint64_t handle, h;
+	cu_ptr at, rows, host;
+	size_t pitch, size = 2u << 20;
+
+	works(cuMemAddressReserve(&at, size, 0, 0, 0));
+	works(cuMemCreate(&handle, size, NULL, 0));
+	works(cuMemMap(at, size, 0, handle, 0));
+	works(cuMemSetAccess(at, size, NULL, 0));
+	works(cuMemAllocPitch_v2(&rows, &pitch, 1000, 20, 4));
+	works(cuMemHostRegister_v2(own, sizeof(own), 2));
+	works(cuMemHostGetDevicePointer_v2(&host, own, 0));
+	works(cuMemsetD32Async(at, 3, N, q));
+	works(cuMemsetD8Async(rows, 7, pitch * 20, q));
+	for (int i = 0; i < 3; i++) {
+		unsigned some = 2048;
+
+		launch(q, "update", &at, &n);
+		launch(q, "update", &rows, &some);
+		launch(q, "set", &host, &some, &some); /* the host may look at any time */
+		works(cuMemcpyDtoDAsync_v2(rows, at, 1000, q));
+	}
+	works(cuStreamSynchronize(q));
+	h = hash(at, BYTES) * 31 + hash(rows, pitch * 20);
+	show("kinds data", h * 31 + hash_bytes(own, sizeof(own)));
+	works(cuMemHostUnregister(own));
+	works(cuMemFree_v2(rows));
+	works(cuMemUnmap(at, size));
+	works(cuMemRelease(handle));
+	works(cuMemAddressFree(at, size));
+}
+
 /* Two contexts, and launches from one into the other's absence. */
 static void contexts(void)
 {
@@ -443,11 +506,11 @@ int main(int argc, char **argv)
 		{"once", once, 0},       {"pools", pools, 0},       {"transfers", transfers, 0},
 		{"graph", graph, 0},     {"callback", callback, 0}, {"stray", stray, 0},
 		{"ways", ways, 0},       {"contexts", contexts, 0}, {"threads", threads, 0},
-		{"wild", wild, 1}};
+		{"library", library, 0}, {"kinds", kinds, 0},       {"wild", wild, 1}};
 	static const char image[] = "standin-module\n"
 				    "kernel update\nkernel add\nkernel histogram\nkernel chain\n"
 				    "kernel globals\nkernel append\nkernel once\nkernel spin\n"
-				    "kernel answer\nkernel stray\nkernel wild\n"
+				    "kernel answer\nkernel set\nkernel stray\nkernel wild\n"
 				    "kernel ncclDevKernel_update\n"
 				    "global total 4\nglobal table 1024\n";
 	struct CUctx_st *context;

@@ -115,14 +115,27 @@ cu_result call_enter(struct call *c, enum standin_function id, const void *param
 	return 0;
 }
 
+static bool is_wrong(cu_result result)
+{
+	return result == CU_INVALID_VALUE || result == ERROR_INVALID_CONTEXT ||
+	       result == ERROR_INVALID_HANDLE || result == ERROR_NOT_INITIALIZED;
+}
+
+/* Whether a handle is a function or a kernel, and how many parameters it has, is found by trying.
+ */
+static bool is_question(enum standin_function id)
+{
+	return id == CALL_cuFuncGetParamInfo || id == CALL_cuFuncGetModule ||
+	       id == CALL_cuFuncGetAttribute || id == CALL_cuFuncLoad ||
+	       id == CALL_cuKernelGetParamInfo || id == CALL_cuKernelGetFunction ||
+	       id == CALL_cuKernelGetAttribute || id == CALL_cuPointerGetAttribute;
+}
+
 cu_result call_leave(struct call *c, cu_result result)
 {
 	pthread_mutex_unlock(&gpu.lock);
 	c->result = result;
-	if (c->injected &&
-	    (result == CU_INVALID_VALUE || result == ERROR_INVALID_CONTEXT ||
-	     result == ERROR_INVALID_HANDLE || result == ERROR_NOT_INITIALIZED) &&
-	    c->id != CALL_cuFuncGetParamInfo && c->id != CALL_cuPointerGetAttribute)
+	if (c->injected && is_wrong(result) && !is_question(c->id))
 		standin_violation("%s by the injected library: error %d", names[c->id], result);
 	tell(c, CUPTI_EXIT);
 	return result;

@@ -36,7 +36,9 @@
 	X(cuLaunchKernel) X(cuLaunchKernelEx) X(cuLaunchCooperativeKernel) X(cuGraphCreate) \
 	X(cuGraphDestroy) X(cuGraphGetNodes) X(cuGraphNodeGetType) \
 	X(cuGraphInstantiateWithFlags) X(cuGraphLaunch) X(cuGraphExecDestroy) X(cuGetErrorName) \
-	X(cuGetErrorString) X(cuGetProcAddress_v2) X(cuProfilerStart) X(cuProfilerStop)
+	X(cuGetErrorString) X(cuGetProcAddress_v2) X(cuProfilerStart) X(cuProfilerStop) X(cuLibraryLoadData) \
+	X(cuLibraryUnload) X(cuLibraryGetKernel) X(cuKernelGetFunction) \
+	X(cuKernelGetParamInfo) X(cuKernelGetAttribute)
 /* clang-format on */
 
 enum standin_function {

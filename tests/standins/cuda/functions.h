@@ -127,5 +127,16 @@ STANDIN_API cu_result cuGraphInstantiateWithFlags(struct CUgraphExec_st **exec,
 						  struct CUgraph_st *graph, uint64_t flags);
 STANDIN_API cu_result cuGraphLaunch(struct CUgraphExec_st *exec, struct CUstream_st *stream);
 STANDIN_API cu_result cuGraphExecDestroy(struct CUgraphExec_st *exec);
+STANDIN_API cu_result cuLibraryLoadData(struct CUlib_st **library, const void *data, void *jit,
+					void **values, unsigned n, void *options,
+					void **option_values, unsigned n_options);
+STANDIN_API cu_result cuLibraryUnload(struct CUlib_st *library);
+STANDIN_API cu_result cuLibraryGetKernel(struct CUkern_st **kernel, struct CUlib_st *library,
+					 const char *name);
+STANDIN_API cu_result cuKernelGetFunction(struct CUfunc_st **function, struct CUkern_st *kernel);
+STANDIN_API cu_result cuKernelGetParamInfo(struct CUkern_st *kernel, size_t i, size_t *offset,
+					   size_t *size);
+STANDIN_API cu_result cuKernelGetAttribute(int *value, int attribute, struct CUkern_st *kernel,
+					   int device);
 
 #endif

@@ -54,6 +54,8 @@ struct gpu_global {
 struct CUfunc_st {
 	struct CUmod_st *module;
 	const struct gpu_kernel *kernel;
+	struct CUfunc_st
+		*real; /* of a library's kernel, which passes for a function: its function */
 	struct CUfunc_st *next;
 };
 struct CUmod_st {

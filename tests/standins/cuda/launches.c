@@ -124,32 +124,48 @@ static bool module_parse(struct CUmod_st *m, const char *text)
 	return good && any;
 }
 
-cu_result cuModuleLoadData(struct CUmod_st **module, const void *data)
+static cu_result module_load(struct CUmod_st **module, const void *data)
 {
-	struct {
-		struct CUmod_st **module;
-		const void *data;
-	} p = {module, data};
 	struct image image;
 	struct cupti_module_data told = {
 		.module = 1, .cubin_size = sizeof(image), .cubin = (const char *)&image};
-	struct CUmod_st *m;
+	struct CUmod_st *m = calloc(1, sizeof(*m));
 
-	BEGIN(cuModuleLoadData);
-	m = calloc(1, sizeof(*m));
 	if (!m)
 		abort();
 	m->context = context_current();
 	if (!module_parse(m, data)) {
 		free(m);
-		END(ERROR_INVALID_IMAGE);
+		return ERROR_INVALID_IMAGE;
 	}
 	*module = m;
 	image_make(&image, m);
 	pthread_mutex_unlock(&gpu.lock);
 	tell_resource(CUPTI_MODULE_LOADED, m->context, &told);
 	pthread_mutex_lock(&gpu.lock);
-	END(CU_OK);
+	return CU_OK;
+}
+
+static cu_result module_unload(struct CUmod_st *m)
+{
+	if (!m || m->unloaded)
+		return ERROR_INVALID_HANDLE;
+	gpu_context_wait(context_current());
+	for (unsigned i = 0; i < m->n_globals; i++)
+		gpu_memory_remove(m->globals[i].address);
+	m->unloaded = true; /* the record is kept: a listener may hold its functions */
+	return CU_OK;
+}
+
+cu_result cuModuleLoadData(struct CUmod_st **module, const void *data)
+{
+	struct {
+		struct CUmod_st **module;
+		const void *data;
+	} p = {module, data};
+
+	BEGIN(cuModuleLoadData);
+	END(module_load(module, data));
 }
 
 cu_result cuModuleUnload(struct CUmod_st *module)
@@ -159,13 +175,7 @@ cu_result cuModuleUnload(struct CUmod_st *module)
 	} p = {module};
 
 	BEGIN(cuModuleUnload);
-	if (!module || module->unloaded)
-		END(ERROR_INVALID_HANDLE);
-	gpu_context_wait(context_current());
-	for (unsigned i = 0; i < module->n_globals; i++)
-		gpu_memory_remove(module->globals[i].address);
-	module->unloaded = true; /* the record is kept: a listener may hold its functions */
-	END(CU_OK);
+	END(module_unload(module));
 }
 
 cu_result cuModuleGetFunction(struct CUfunc_st **function, struct CUmod_st *module,
@@ -208,6 +218,106 @@ cu_result cuModuleGetGlobal_v2(cu_ptr *address, size_t *bytes, struct CUmod_st *
 	END(CU_NOT_FOUND);
 }
 
+/* A library is a module; what it gives out are kernels, which pass for functions in a launch only.
+ */
+cu_result cuLibraryLoadData(struct CUlib_st **library, const void *data, void *jit, void **values,
+			    unsigned n, void *options, void **option_values, unsigned n_options)
+{
+	struct {
+		struct CUlib_st **library;
+		const void *data;
+		void *jit, **values;
+		unsigned n;
+		void *options, **option_values;
+		unsigned n_options;
+	} p = {library, data, jit, values, n, options, option_values, n_options};
+
+	BEGIN(cuLibraryLoadData);
+	END(module_load((struct CUmod_st **)(void *)library, data));
+}
+
+cu_result cuLibraryUnload(struct CUlib_st *library)
+{
+	struct {
+		struct CUlib_st *library;
+	} p = {library};
+
+	BEGIN(cuLibraryUnload);
+	END(module_unload((struct CUmod_st *)(void *)library));
+}
+
+cu_result cuLibraryGetKernel(struct CUkern_st **kernel, struct CUlib_st *library, const char *name)
+{
+	struct {
+		struct CUkern_st **kernel;
+		struct CUlib_st *library;
+		const char *name;
+	} p = {kernel, library, name};
+	struct CUmod_st *m = (struct CUmod_st *)(void *)library;
+	struct CUfunc_st *k;
+
+	BEGIN(cuLibraryGetKernel);
+	for (struct CUfunc_st *f = m->functions; f; f = f->next)
+		if (!strcmp(f->kernel->name, name)) {
+			k = calloc(1, sizeof(*k));
+			if (!k)
+				abort();
+			*k = *f;
+			k->real = f;
+			*kernel = (struct CUkern_st *)(void *)k;
+			END(CU_OK);
+		}
+	END(CU_NOT_FOUND);
+}
+
+static struct CUfunc_st *function_of(struct CUkern_st *kernel)
+{
+	return kernel ? ((struct CUfunc_st *)(void *)kernel)->real : NULL;
+}
+
+cu_result cuKernelGetFunction(struct CUfunc_st **function, struct CUkern_st *kernel)
+{
+	struct {
+		struct CUfunc_st **function;
+		struct CUkern_st *kernel;
+	} p = {function, kernel};
+
+	BEGIN(cuKernelGetFunction);
+	*function = function_of(kernel);
+	END(*function ? CU_OK : ERROR_INVALID_HANDLE);
+}
+
+cu_result cuKernelGetParamInfo(struct CUkern_st *kernel, size_t i, size_t *offset, size_t *size)
+{
+	struct {
+		struct CUkern_st *kernel;
+		size_t i, *offset, *size;
+	} p = {kernel, i, offset, size};
+	const struct CUfunc_st *f;
+
+	BEGIN(cuKernelGetParamInfo);
+	f = function_of(kernel);
+	if (!f || i >= f->kernel->n)
+		END(f ? CU_INVALID_VALUE : ERROR_INVALID_HANDLE);
+	*offset = gpu_kernel_offset(f->kernel, (unsigned)i);
+	if (size)
+		*size = f->kernel->sizes[i];
+	END(CU_OK);
+}
+
+cu_result cuKernelGetAttribute(int *value, int attribute, struct CUkern_st *kernel, int device)
+{
+	struct {
+		int *value, attribute;
+		struct CUkern_st *kernel;
+		int device;
+	} p = {value, attribute, kernel, device};
+
+	BEGIN(cuKernelGetAttribute);
+	*value = attribute == CU_FUNCTION_REGISTERS ? 26 : 0;
+	END(function_of(kernel) && !device ? CU_OK : ERROR_INVALID_HANDLE);
+}
+
 /* ---- functions ---- */
 
 cu_result cuFuncGetModule(struct CUmod_st **module, struct CUfunc_st *function)
@@ -218,6 +328,8 @@ cu_result cuFuncGetModule(struct CUmod_st **module, struct CUfunc_st *function)
 	} p = {module, function};
 
 	BEGIN(cuFuncGetModule);
+	if (!function || function->real)
+		END(ERROR_INVALID_HANDLE);
 	*module = function->module;
 	END(CU_OK);
 }
@@ -230,6 +342,8 @@ cu_result cuFuncGetParamInfo(struct CUfunc_st *function, size_t i, size_t *offse
 	} p = {function, i, offset, size};
 
 	BEGIN(cuFuncGetParamInfo);
+	if (!function || function->real)
+		END(ERROR_INVALID_HANDLE);
 	if (i >= function->kernel->n)
 		END(CU_INVALID_VALUE);
 	*offset = gpu_kernel_offset(function->kernel, (unsigned)i);
@@ -246,6 +360,8 @@ cu_result cuFuncGetAttribute(int *value, int attribute, struct CUfunc_st *functi
 	} p = {value, attribute, function};
 
 	BEGIN(cuFuncGetAttribute);
+	if (!function || function->real)
+		END(ERROR_INVALID_HANDLE);
 	*value = attribute == CU_FUNCTION_REGISTERS ? 24 : 0;
 	END(CU_OK);
 }
@@ -257,7 +373,9 @@ cu_result cuFuncLoad(struct CUfunc_st *function)
 	} p = {function};
 
 	BEGIN(cuFuncLoad);
-	END(function ? CU_OK : ERROR_INVALID_HANDLE);
+	if (!function || function->real)
+		END(ERROR_INVALID_HANDLE);
+	END(CU_OK);
 }
 
 /* ---- launches ---- */
@@ -297,6 +415,7 @@ static cu_result launch(const struct call *call, struct CUfunc_st *function, con
 	struct gpu_command *c;
 	unsigned ms = 0;
 
+	function = function && function->real ? function->real : function;
 	if (!s || !function || function->module->unloaded)
 		return ERROR_INVALID_HANDLE;
 	if (function->module->context != context_current())
