@@ -74,6 +74,25 @@ int export_write_file(const char *path, const struct str *text, struct error *er
 	return 0;
 }
 
+/* To stdout, or to a new file that is removed when it does not become whole. */
+static int write_stream(struct store *s, const struct export_options *o,
+			const struct export_kernels *k, struct error *err)
+{
+	FILE *f = o->out ? fopen(o->out, "wxe") : stdout;
+	int rc;
+
+	if (!f)
+		return error_set_errno(err, errno == EEXIST ? RC_EXISTS : 0, errno,
+				       "cannot make '%s'", o->out);
+	rc = o->target == EXPORT_CSV ? export_csv(s, o, k, f, err) : export_perfetto(s, k, f, err);
+	if ((o->out ? fclose(f) : fflush(f)) && !rc)
+		rc = error_set_errno(err, RC_IO, errno, "cannot write '%s'",
+				     o->out ? o->out : "standard output");
+	if (rc && o->out)
+		unlink(o->out);
+	return rc;
+}
+
 int export_write(struct store *s, const struct export_options *o, struct str *notes,
 		 struct error *err)
 {
@@ -85,11 +104,13 @@ int export_write(struct store *s, const struct export_options *o, struct str *no
 		case EXPORT_OMNIPERF:
 			rc = export_omniperf(s, o, &k, notes, err);
 			break;
+		case EXPORT_ROCPD:
+			rc = export_rocpd(s, o, &k, err);
+			break;
 		case EXPORT_CSV:
 		case EXPORT_PERFETTO:
-		case EXPORT_ROCPD:
 		default:
-			rc = error_set(err, RC_UNSUPPORTED, "not written yet");
+			rc = write_stream(s, o, &k, err);
 			break;
 		}
 	}

@@ -7,7 +7,7 @@
  *
  * A spool of another plan or collection is left out with a finding that names what differs; of a
  * damaged one, what precedes the damage is used; one that is gone keeps its values in the database.
- * The same pass collected twice gives two rows, never one. All SQL of retally is in this folder.
+ * The same pass collected twice gives two rows, never one. All SQL of retally.db is in this folder.
  *
  * Everything handed out belongs to the store and lives until store_close. Not thread-safe.
  */

@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# retally export to CSV, Perfetto and rocpd, and that a merge in any order exports the same bytes.
+# shellcheck source=tests/cli/lib.sh
+. "$RETALLY_SOURCE/tests/cli/lib.sh"
+make_run=$RETALLY_BUILD/tests/cli/export/make_run
+command -v python3 >/dev/null || skip_all 'no python3'
+py() { python3 -c "import csv, json, sqlite3, sys
+$1"; }
+
+"$retally" plan --chip gfx90a --json >plan.json 2>/dev/null
+"$make_run" whole plan.json 5 ranks=4 channels=2 once=3
+sql() { py "print(sqlite3.connect('$1').execute(\"$2\").fetchone()[0])"; }
+
+# CSV
+exits 0 'long CSV to standard output' "$retally" export whole --to csv
+cp out whole.csv
+is "$(cat err)" '' 'without a word'
+exits 0 'is the report by dispatch' "$retally" report whole --by dispatch --format csv
+is "$(cmp out whole.csv 2>&1)" '' 'byte for byte'
+exits 0 'wide CSV' "$retally" export whole --to csv --wide -o wide.csv
+is "$(py "r = list(csv.DictReader(open('wide.csv'))); print(len(r), r[0]['passes'], r[4]['passes'], r[0]['kernel'])")" \
+	'20 3 2 void scale<float>(float*, int)' 'has a row a dispatch of each rank'
+pass=$(sql whole/retally.db "SELECT min(pass) FROM pass_counter JOIN counter USING(counter) WHERE name = 'TCC_HIT'")
+is "$(py "print(list(csv.DictReader(open('wide.csv')))[7]['TCC_HIT'])")" \
+	"$(sql whole/retally.db "SELECT p.TCC_HIT FROM pass_$pass p JOIN run USING(run) JOIN spool USING(spool) WHERE rank = 1 AND dispatch = 2")" 'with the counts of the database'
+is "$(py "r = list(csv.DictReader(open('wide.csv')))[4]; print(any(v == '' for v in r.values()), '0' in [r[k] for k in r if r[k] == ''])")" \
+	'True False' 'what was not collected is empty, not 0'
+exits 2 'what is there' "$retally" export whole --to csv -o wide.csv
+like "$(cat err)" "'wide.csv'" 'is not written over'
+exits 0 'some kernels' "$retally" export whole --to csv --wide -k scale
+is "$(py "print(len(list(csv.DictReader(open('out')))))")" 8 'by name'
+
+# Perfetto
+exits 0 'a trace' "$retally" export whole --to perfetto -o trace.json
+is "$(py "
+e = json.load(open('trace.json'))['traceEvents']
+x = [i for i in e if i['ph'] == 'X']
+c = [i for i in e if i['ph'] == 'C' and i['name'] == 'TCC_HIT']
+names = {i['args']['name'] for i in e if i['name'] == 'process_name'}
+print(len(x), len(c), 'rank 3, node, pid 292' in names)")" '20 16 True' 'has a slice a dispatch, and a point a count where there is one'
+is "$(py "
+last = {}
+for i in json.load(open('trace.json'))['traceEvents']:
+    if i['ph'] == 'X':
+        at = (i['pid'], i['tid'])
+        assert i['ts'] >= last.get(at, 0), i
+        last[at] = i['ts'] + i['dur']
+print(len(last))")" 8 'a track a rank and queue, whose slices do not overlap'
+is "$(py "
+x = [i for i in json.load(open('trace.json'))['traceEvents'] if i['ph'] == 'X' and i['args']['passes'] == 2]
+print(len(x), None in x[0]['args']['counters'].values())")" '4 True' 'what was not collected is null'
+
+# rocpd
+exits 0 'rocpd' "$retally" export whole --to rocpd -o run.rocpd
+is "$(sql run.rocpd 'SELECT count(*) FROM rocpd_kernel_dispatch')" 20 'has all dispatches'
+is "$(sql run.rocpd "SELECT value FROM rocpd_metadata WHERE tag = 'schema_version'")" 3 'in schema 3'
+is "$(sql run.rocpd "SELECT value FROM counters_collection WHERE counter_name = 'TCC_HIT' AND dispatch_id = 7")" \
+	"$(py "print(float(list(csv.DictReader(open('wide.csv')))[7]['TCC_HIT']))")" 'with the same counts'
+is "$(sql run.rocpd "SELECT count(*) FROM (SELECT dispatch_id, counter_name FROM counters_collection GROUP BY 1, 2 HAVING count(*) > 1)")" 0 'each once'
+is "$(sql run.rocpd "SELECT grid_size || ' ' || workgroup_size || ' ' || kernel_name FROM counters_collection")" \
+	'32768 256 void scale<float>(float*, int)' 'grids in work-items, names for people'
+
+# The order of a merge leaves no trace.
+for i in 0 1 2 3; do "$make_run" "part$i" plan.json 5 ranks=4 channels=2 once=3 part=$i/4; done
+exits 0 'a merge' "$retally" merge -q part0 part1 part2 part3 -o a
+exits 0 'in another order' "$retally" merge -q part3 part1 -o b
+exits 0 'and in steps' "$retally" merge -q part2 b part0 -o b
+for f in csv perfetto rocpd; do
+	for d in a b; do "$retally" export $d -q --to $f -o $d.$f; done
+	is "$(cmp a.$f b.$f 2>&1)" '' "$f: the same bytes"
+done
+is "$(cmp a.csv whole.csv 2>&1)" '' 'which are those of one run'
+"$retally" export a -q --to omniperf -o a-omni
+"$retally" export b -q --to omniperf -o b-omni
+is "$(diff -r a-omni b-omni 2>&1)" '' 'omniperf: the same bytes'
+done_testing
