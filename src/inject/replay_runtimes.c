@@ -214,10 +214,14 @@ int replay_runtimes_attach(struct replay *engine, struct error *err)
 
 bool replay_runtimes_detach(void)
 {
+	bool hsa, sim;
+
 	runtime_cuda_detach();
 	runtime_opencl_detach();
 	/* both, whatever the first says */
-	return runtime_hsa_detach() & runtime_sim_detach();
+	hsa = runtime_hsa_detach();
+	sim = runtime_sim_detach();
+	return hsa && sim;
 }
 
 void replay_runtimes_release(void)
