@@ -7,6 +7,7 @@
 #include "base/vec.h"
 #include "report/anchors.h"
 #include "report/ranks.h"
+#include "report/sampling.h"
 #include "report/values.h"
 #include "store/id_map.h"
 
@@ -86,6 +87,7 @@ struct values {
 	uint64_t evaluations; /* of metrics on single rows, for their spread */
 	bool spread_left_out;
 	struct anchors *anchors;
+	struct sampling *sampling; /* NULL unless by kernel */
 	VEC(struct value_group) groups;
 };
 

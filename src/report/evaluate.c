@@ -203,6 +203,8 @@ static int counter_value(struct values *v, const struct group_sums *g, uint32_t 
 		out->has_sum = !(v->plan->counters[counter].flags & PLAN_COUNTER_MEAN);
 		if (out->has_sum)
 			out->sum = total_number(&total);
+		out->has_estimate =
+			sampling_counter(v->sampling, g->kernel, counter, &out->estimate);
 		set_ranks(v, ranks, out);
 		explain_coherent(v, v->plan->counters[counter].unit, out);
 	} else {
@@ -489,6 +491,7 @@ static int metric_value(struct values *v, const struct group_sums *g, uint32_t m
 	if (metric->pass) {
 		str_addf(&why, "%u", metric->pass);
 		out->passes = keep(v, &why);
+		out->has_estimate = sampling_metric(v->sampling, g->kernel, m, &out->estimate);
 		set_ranks(v, sums->ranks, out);
 		explain_coherent(v, metric->unit, out);
 	} else {

@@ -280,6 +280,8 @@ int values_collect(struct values **values_out, struct store *s, const struct val
 		rc = collect_rows(v, err);
 	if (!rc)
 		rc = anchors_collect(&v->anchors, s, o->kernels, err);
+	if (!rc && o->by == VALUES_BY_KERNEL)
+		rc = sampling_collect(&v->sampling, s, o->kernels, v->code, err);
 	if (!rc)
 		rc = add_empty_group(v, err);
 	if (!rc && v->sums.n)
@@ -328,6 +330,7 @@ void values_free(struct values *v)
 	id_map_release(&v->group_index);
 	ranks_release(&v->ranks);
 	anchors_free(v->anchors);
+	sampling_free(v->sampling);
 	id_map_release(&v->seen);
 	arena_release(&v->arena);
 	free(v);

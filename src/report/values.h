@@ -15,6 +15,7 @@
 #ifndef RETALLY_REPORT_VALUES_H
 #define RETALLY_REPORT_VALUES_H
 
+#include "model/estimate.h"
 #include "model/expr.h"
 #include "report/scale.h"
 #include "store/store.h"
@@ -54,6 +55,10 @@ struct value {
 	 * between passes, as the root of the mean square and relative; negative: none, or not
 	 * known. */
 	double error;
+	/* For all dispatches of the kernel, where only some were counted in this pass; by kernel.
+	 */
+	bool has_estimate;
+	struct estimate estimate;
 	const char *reason; /* "" when status is ok, but for a percentage over 100: why it is */
 	const char *passes; /* it was taken from: "1, 3"; "" for none */
 	/* The ranks it was measured by, "0, 2-3", how many these are, and how many the job has; ""

@@ -20,6 +20,13 @@ static const struct table_column columns[] = {
 	{"max", NULL, NULL, TABLE_NUMBER, TABLE_SCALED | TABLE_ONLY_DATA},
 	{"sum", NULL, NULL, TABLE_NUMBER, TABLE_ONLY_DATA},
 	{"error", NULL, NULL, TABLE_NUMBER, TABLE_SCALED | TABLE_ONLY_DATA},
+	{"estimate", NULL, NULL, TABLE_NUMBER, TABLE_SCALED | TABLE_ONLY_DATA},
+	{"low", NULL, NULL, TABLE_NUMBER, TABLE_SCALED | TABLE_ONLY_DATA},
+	{"high", NULL, NULL, TABLE_NUMBER, TABLE_SCALED | TABLE_ONLY_DATA},
+	{"population", NULL, NULL, TABLE_NUMBER, TABLE_ONLY_DATA},
+	{"missing", NULL, NULL, TABLE_NUMBER, TABLE_ONLY_DATA},
+	{"interval", "of all, 95 %", NULL, TABLE_STRING,
+	 TABLE_ONLY_TEXT | TABLE_RIGHT | TABLE_HIDE_EMPTY},
 	{"range", "min .. max", NULL, TABLE_STRING,
 	 TABLE_ONLY_TEXT | TABLE_RIGHT | TABLE_HIDE_EMPTY},
 	{"n", NULL, NULL, TABLE_NUMBER, 0},
@@ -76,6 +83,15 @@ static void add_note(struct table *t, const struct plan *plan, const struct valu
 		str_addf(&text, "(%s)", v->reason);
 	else if (!v->is_metric && (plan->counters[v->index].flags & PLAN_COUNTER_ANCHOR))
 		str_add(&text, "anchor");
+	if (v->has_estimate)
+		str_addf(&text, "%s%llu of %llu dispatches", text.size ? ", " : "",
+			 (unsigned long long)v->estimate.n,
+			 (unsigned long long)v->estimate.population);
+	if (v->has_estimate && v->estimate.missing)
+		str_addf(&text, " (%llu of a kind without a sample)",
+			 (unsigned long long)v->estimate.missing);
+	if (v->has_estimate && !v->estimate.has_interval)
+		str_addf(&text, ", no interval: %s", v->estimate.why);
 	if (v->present && v->error >= 0) {
 		str_add(&text, text.size ? ", +- " : "+- ");
 		share_print(v->error, &text);
@@ -110,6 +126,29 @@ static void add_present(struct table *t, bool there, struct number n)
 		table_add_none(t);
 }
 
+static void add_estimate(struct table *t, const struct value *v, const char *unit, bool base)
+{
+	const struct estimate *e = &v->estimate;
+	struct scale scale = scale_pick(v->value, unit, base);
+	struct str text = STR_INIT;
+	bool there = v->has_estimate, interval = there && e->has_interval;
+
+	add_present(t, there, NUMBER_F64(e->value));
+	add_present(t, interval, NUMBER_F64(e->low));
+	add_present(t, interval, NUMBER_F64(e->high));
+	add_present(t, there, NUMBER_U64(e->population));
+	add_present(t, there, NUMBER_U64(e->missing));
+	if (interval) {
+		scale_print(&scale, NUMBER_F64(e->low), &text);
+		str_add(&text, " .. ");
+		scale_print(&scale, NUMBER_F64(e->high), &text);
+	} else if (there) {
+		str_add(&text, "unknown");
+	}
+	table_add_string(t, str_text(&text));
+	str_release(&text);
+}
+
 static void add_value(struct table *t, const struct plan *plan, const struct value_group *g,
 		      const struct value *v, bool base, struct legend *legend)
 {
@@ -134,6 +173,7 @@ static void add_value(struct table *t, const struct plan *plan, const struct val
 	add_present(t, v->present && v->has_sum, v->sum);
 	add_present(t, v->present && v->error >= 0,
 		    NUMBER_F64(v->error * fabs(number_f64(v->value))));
+	add_estimate(t, v, unit, base);
 	add_range(t, v, unit, base);
 	table_add_u64(t, v->present ? v->n : 0);
 	table_add_string(t, v->passes);

@@ -32,15 +32,24 @@ like "$text" '^  sampled_share  *[2-9][0-9][0-9]\.[0-9]  % .*split over passes [
 
 # ---- CSV ----
 exits 0 'as CSV' "$retally" report r --format csv
-is "$(head -1 out)" 'kernel,scope,rank,group_pass,kind,name,title,value,unit,min,max,sum,n,passes,status,reason,dispatches,varying,ranks,of_ranks' 'the header'
+is "$(head -1 out)" 'kernel,scope,rank,group_pass,kind,name,title,value,unit,min,max,sum,error,estimate,low,high,population,missing,n,passes,status,reason,dispatches,varying,ranks,of_ranks' 'the header'
 line=$(grep '^walk,.*,items_of_groups,' out)
-like "$line" ',Items of a hundred groups,6400,%,6400,6400,,8,[0-9]+,ok,,8,0,,$' 'a share in CSV'
-pass=$(echo "$line" | cut -d, -f14)
+like "$line" ',Items of a hundred groups,6400,%,6400,6400,,,,,,,,8,[0-9]+,ok,"over 100 %: counted so in pass [0-9]+, not put together from several",8,0,,$' 'a share in CSV'
+pass=$(echo "$line" | cut -d, -f20)
 like "$(grep '^walk,.*,sampled_share,' out)" ',"[0-9]+, [0-9]+",split,' 'a split one in CSV'
 is "$(grep -c "^walk,.*,SEQ_GROUPS,.*,256,groups,256,256," out)" 1 'a counter beside it'
 columns=$(head -1 out | tr -cd , | wc -c)
 is "$(sed 's/"[^"]*"//g' out | tr -cd ',\n' | awk -v n="$columns" 'length($0) != n' | wc -l)" 0 \
 	'every line has as many columns as the header'
+
+# ---- sampled ----
+exits 0 'each dispatch in one pass' "$retally" run -q --source sim --replay none --distribute dispatch:random --seed 5 \
+	--set overview,memory -o s -- "$demo"
+exits 0 'its report' "$retally" report s
+like "$(cat out)" '^  instructions .*1\.0[0-9]+ \.\. 1\.[01][0-9]* .* 4 of 8 dispatches$' 'an interval and the number of samples'
+like "$(cat out)" ' 1 of 8 dispatches, no interval: ' 'no interval from one sample'
+like "$(cat out)" ' walk .* incomparable \(0 of 8 in two passes\)$' 'passes that share no dispatch are not compared'
+
 
 # ---- JSON ----
 exits 0 'as JSON' "$retally" report r --format json
@@ -64,10 +73,10 @@ fi
 
 # ---- by dispatch ----
 exits 0 'wide' "$retally" report r --by dispatch --wide -e SEQ_ITEMS,SEQ_GROUPS --format csv
-is "$(head -1 out | cut -d, -f16-)" 'SEQ_GROUPS,SEQ_ITEMS,replayed,varying' 'a column for each value'
-is "$(grep -c '^walk,.*,256,16384,true,false$' out)" 8 'a row for each dispatch, whatever the number of passes'
+is "$(head -1 out | cut -d, -f16-)" 'SEQ_GROUPS,SEQ_ITEMS,replayed,varying,logical,matched,confidence' 'a column for each value'
+is "$(grep -c '^walk,.*,256,16384,true,false,,,$' out)" 8 'a row for each dispatch, whatever the number of passes'
 exits 0 'long is the layout of CSV' "$retally" report r --by dispatch -e SEQ_ITEMS --format csv
-is "$(head -1 out | cut -d, -f17-)" 'kind,name,value,unit,status,reason,replayed,varying' 'a row for each value'
+is "$(head -1 out | cut -d, -f17-)" 'kind,name,value,unit,status,reason,replayed,varying,logical,matched,confidence' 'a row for each value'
 exits 2 'both' "$retally" report r --wide --long
 
 # ---- what to show ----

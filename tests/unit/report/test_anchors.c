@@ -2,9 +2,11 @@
 /*
  * Whether passes did the same work, and what follows for values put together from several: kernels
  * that do the same in each pass, other work, or are in one pass only; repeats; a share over 100 %
- * from two passes with its cause, and the same metric from one pass.
+ * from two passes with its cause, and the same metric from one pass; estimates where each dispatch
+ * was counted in one pass.
  */
 #include "../test.h"
+#include "model/estimate.h"
 #include "report/anchors.h"
 #include "report/values.h"
 #include "run_dir.h"
@@ -241,12 +243,79 @@ static void test_repeats(void **state)
 	run_dir_remove(&d);
 }
 
+/* Forty dispatches counted live, every other one in pass 1: estimates for all forty, against the
+ * textbook's formulas for a mean and for a ratio. */
+static void test_sampled(void **state)
+{
+	double mean = 0, square = 0, hits = 0, requests = 0, residual = 0, t, error;
+	struct values_options o = {0};
+	const struct value_group *g;
+	const struct value *x;
+	struct spool_writer w;
+	struct values *v;
+	struct run_dir d;
+	struct store *s;
+	size_t n;
+
+	(void)state;
+	run_dir_init(&d, &whole_plan);
+	run_dir_spool(&d, &w, "a", 0);
+	add_kernel(&w, SAME, "same");
+	add_begin(&w, 0, 2);
+	for (uint32_t i = 0; i < 40; i++) {
+		uint64_t h = 50 + i * 7919 % 41, r = 100 + i * 104729 % 29;
+		struct spool_sample whole[] = {SAMPLE_U(ANCHOR, 5), SAMPLE_U(HITS, h),
+					       SAMPLE_U(REQUESTS, r)};
+
+		add_replayed(&w, 1 + i % 2, i, SAME, SPOOL_UNIT_DISPATCH, 1, 0);
+		if (i % 2) {
+			whole[1] = whole[2];
+			add_samples(&w, 2, i, whole, 2);
+			continue;
+		}
+		add_samples(&w, 1, i, whole, 3);
+		hits += (double)h;
+		requests += (double)r;
+	}
+	add_end(&w, 0, 0, 0, 0);
+	finish(&w);
+	mean = hits / 20;
+	for (uint32_t i = 0; i < 40; i += 2) {
+		double h = 50 + i * 7919 % 41, r = 100 + i * 104729 % 29;
+
+		square += (h - mean) * (h - mean);
+		residual += (h - hits / requests * r) * (h - hits / requests * r);
+	}
+	t = student_quantile(0.95, 19);
+	s = open_run(&d);
+	assert_int_equal(values_collect(&v, s, &o, NULL), 0);
+	g = values_groups(v, &n);
+	assert_int_equal(n, 1);
+	x = &g->values[0]; /* hit_rate */
+	assert_true(x->has_estimate && x->estimate.has_interval);
+	assert_true(near(x->estimate.value, 100 * hits / requests));
+	error = 100 * sqrt((1 - 0.5) / 20 * residual / 19) / (requests / 20);
+	assert_true(fabs(x->estimate.high - x->estimate.low - 2 * t * error) < 1e-6);
+	x = &g->values[1 + HITS];
+	assert_true(x->has_estimate && x->estimate.has_interval);
+	assert_int_equal(x->estimate.n, 20);
+	assert_int_equal(x->estimate.population, 40);
+	error = sqrt((1 - 0.5) / 20 * square / 19);
+	assert_true(near(x->estimate.value, mean));
+	assert_true(near(x->estimate.high - x->estimate.low, 2 * t * error));
+	assert_false(g->values[1 + ANCHOR].has_estimate); /* counted in both passes: of all */
+	values_free(v);
+	store_close(s);
+	run_dir_remove(&d);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_labels),
 		cmocka_unit_test(test_over_100),
 		cmocka_unit_test(test_repeats),
+		cmocka_unit_test(test_sampled),
 	};
 
 	return cmocka_run_group_tests_name("anchors", tests, NULL, NULL);
