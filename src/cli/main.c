@@ -21,6 +21,7 @@ static const struct command commands[] = {
 	{"report", cmd_report, "what was collected, as a table, CSV or JSON"},
 	{"merge", cmd_merge, "several run directories of one collection into one"},
 	{"export", cmd_export, "what was collected, in the formats of other tools"},
+	{"diff", cmd_diff, "which values of two runs differ by more than their spread"},
 	{"doctor", cmd_doctor, "what this machine can count, and what to change where it cannot"},
 };
 
@@ -46,6 +47,7 @@ static void print_help(FILE *out)
 	      "  retally report [DIR]\n"
 	      "  retally merge DIR... -o OUT\n"
 	      "  retally export DIR --to omniperf|csv|perfetto|rocpd -o OUT\n"
+	      "  retally diff A B\n"
 	      "  retally doctor [PROGRAM]\n\n",
 	      out);
 	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)

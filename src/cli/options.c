@@ -39,16 +39,16 @@ struct option_def {
 
 #define ALL                                                                            \
 	(COMMAND_RUN | COMMAND_PLAN | COMMAND_LIST | COMMAND_REPORT | COMMAND_DOCTOR | \
-	 COMMAND_MERGE | COMMAND_EXPORT)
+	 COMMAND_MERGE | COMMAND_EXPORT | COMMAND_DIFF)
 #define SELECTING (COMMAND_RUN | COMMAND_PLAN)
 #define PRINTING  (COMMAND_LIST | COMMAND_REPORT)
 #define AT(field) offsetof(struct options, field)
 
 /* clang-format off */
 static const struct option_def table[] = {
-	{'m', "metrics", "LIST", SELECTING | COMMAND_REPORT, OPTION_SELECTION, 0, 'm',
+	{'m', "metrics", "LIST", SELECTING | COMMAND_REPORT | COMMAND_DIFF, OPTION_SELECTION, 0, 'm',
 	 "metrics by name, id or glob, comma-separated"},
-	{'e', "counters", "LIST", SELECTING | COMMAND_REPORT, OPTION_SELECTION, 0, 'e',
+	{'e', "counters", "LIST", SELECTING | COMMAND_REPORT | COMMAND_DIFF, OPTION_SELECTION, 0, 'e',
 	 "counters: cycles, page-faults, bp:FUNCTION, mem:VARIABLE:w, pmu/event/, rNNN ..."},
 	{0, "set", "NAME", SELECTING, OPTION_SELECTION, 0, 's',
 	 "a named set of metrics (see `retally list sets`); 'default' when nothing is selected"},
@@ -133,8 +133,8 @@ static const struct option_def table[] = {
 	 "csv, omniperf: a row a value (the default of csv, there for each execution)"},
 	{0, "kernel-name", "HOW", COMMAND_REPORT, OPTION_STRING, AT(kernel_name), 0,
 	 "C++ kernels: full (default), short, or mangled"},
-	{0, "format", "FORMAT", PRINTING, OPTION_FORMAT, 0, 0, "table (default), csv or json"},
-	{0, "units", "HOW", COMMAND_REPORT, OPTION_STRING, AT(units), 0,
+	{0, "format", "FORMAT", PRINTING | COMMAND_DIFF, OPTION_FORMAT, 0, 0, "table (default), csv or json"},
+	{0, "units", "HOW", COMMAND_REPORT | COMMAND_DIFF, OPTION_STRING, AT(units), 0,
 	 "auto (default) or base: plain numbers"},
 	{0, "ratio", "HOW", COMMAND_REPORT, OPTION_STRING, AT(ratio), 0,
 	 "metrics over several dispatches: of the sums (default), or the mean of each one's"},

@@ -22,6 +22,7 @@ enum command_mask {
 	COMMAND_DOCTOR = 1 << 4,
 	COMMAND_MERGE = 1 << 5,
 	COMMAND_EXPORT = 1 << 6,
+	COMMAND_DIFF = 1 << 7,
 };
 
 enum output_format {

@@ -50,6 +50,12 @@ like "$(cat out)" '^  instructions .*1\.0[0-9]+ \.\. 1\.[01][0-9]* .* 4 of 8 dis
 like "$(cat out)" ' 1 of 8 dispatches, no interval: ' 'no interval from one sample'
 like "$(cat out)" ' walk .* incomparable \(0 of 8 in two passes\)$' 'passes that share no dispatch are not compared'
 
+# ---- two runs ----
+exits 0 'a run against itself' "$retally" diff r r
+like "$(cat out)" '^0 moved beyond their spread, [0-9]+ did not' 'nothing moved'
+exits 0 'as CSV' "$retally" diff r r --format csv
+like "$(head -1 out)" '^kernel,scope,kind,name,a,b,unit,change,change_share,spread,verdict$' 'its columns'
+exits 2 'one directory' "$retally" diff r
 
 # ---- JSON ----
 exits 0 'as JSON' "$retally" report r --format json
