@@ -2,6 +2,7 @@
 /* retally run: plan, prove that every pass schedules, run the program once per pass, sum up. */
 #include "base/str.h"
 #include "cli/command.h"
+#include "cli/fixed_seed.h"
 #include "cli/options.h"
 #include "cli/plan_print.h"
 #include "cli/replay_choice.h"
@@ -225,7 +226,9 @@ int cmd_run(int argc, char **argv)
 			    "start; if it is none, use --launcher no",
 			    o.argv[0])) ||
 		   run_prepare(&s, &o, launcher ? application : program.path, &err) ||
-		   replay_choice_decide(&choice, &o, &s.plan, &err)) {
+		   replay_choice_decide(&choice, &o, &s.plan, &err) ||
+		   (o.fixed_seed &&
+		    fixed_seed_prepare(&o, program.path, choice.in_place, launcher, &err))) {
 		status = command_fail(EXIT_RETALLY_FAILED, &err);
 	} else {
 		status = run_execute(&s, &o, application, &choice, &signal);

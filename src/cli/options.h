@@ -74,6 +74,7 @@ struct options {
 	double pass_timeout; /* multiple of pass 1's time, 0: default */
 	enum output_format format;
 	bool count, json, diff, no_anchors;
+	bool fixed_seed;
 	bool no_aslr, chdir_per_pass, keep_going, strict, quiet;
 	bool help;
 	/* What follows the options. */

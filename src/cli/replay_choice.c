@@ -51,8 +51,8 @@ static int read_mode(struct replay_choice *c, const struct options *o, struct er
 				 "one of them");
 	s->seed = o->seed;
 	c->run.has_seed = o->has_seed;
-	if (o->has_seed && !o->distribute && s->mode != REPLAY_SETTINGS_NONE)
-		return error_set(err, RC_INVALID, "--seed goes with --distribute");
+	if (o->has_seed && !o->distribute && !o->fixed_seed && s->mode != REPLAY_SETTINGS_NONE)
+		return error_set(err, RC_INVALID, "--seed goes with --distribute or --fixed-seed");
 	return 0;
 }
 
