@@ -19,12 +19,6 @@ static const struct table_column columns[] = {
 	{"min", NULL, NULL, TABLE_NUMBER, TABLE_SCALED | TABLE_ONLY_DATA},
 	{"max", NULL, NULL, TABLE_NUMBER, TABLE_SCALED | TABLE_ONLY_DATA},
 	{"sum", NULL, NULL, TABLE_NUMBER, TABLE_ONLY_DATA},
-	{"error", NULL, NULL, TABLE_NUMBER, TABLE_SCALED | TABLE_ONLY_DATA},
-	{"estimate", NULL, NULL, TABLE_NUMBER, TABLE_SCALED | TABLE_ONLY_DATA},
-	{"low", NULL, NULL, TABLE_NUMBER, TABLE_SCALED | TABLE_ONLY_DATA},
-	{"high", NULL, NULL, TABLE_NUMBER, TABLE_SCALED | TABLE_ONLY_DATA},
-	{"population", NULL, NULL, TABLE_NUMBER, TABLE_ONLY_DATA},
-	{"missing", NULL, NULL, TABLE_NUMBER, TABLE_ONLY_DATA},
 	{"interval", "of all, 95 %", NULL, TABLE_STRING,
 	 TABLE_ONLY_TEXT | TABLE_RIGHT | TABLE_HIDE_EMPTY},
 	{"range", "min .. max", NULL, TABLE_STRING,
@@ -33,6 +27,12 @@ static const struct table_column columns[] = {
 	{"passes", "pass", NULL, TABLE_STRING, 0},
 	COLUMNS_STATUS,
 	{"dispatches", NULL, NULL, TABLE_NUMBER, TABLE_ONLY_DATA},
+	{"error", NULL, NULL, TABLE_NUMBER, TABLE_SCALED | TABLE_ONLY_DATA},
+	{"estimate", NULL, NULL, TABLE_NUMBER, TABLE_SCALED | TABLE_ONLY_DATA},
+	{"low", NULL, NULL, TABLE_NUMBER, TABLE_SCALED | TABLE_ONLY_DATA},
+	{"high", NULL, NULL, TABLE_NUMBER, TABLE_SCALED | TABLE_ONLY_DATA},
+	{"population", NULL, NULL, TABLE_NUMBER, TABLE_ONLY_DATA},
+	{"missing", NULL, NULL, TABLE_NUMBER, TABLE_ONLY_DATA},
 	{"varying", NULL, NULL, TABLE_NUMBER, TABLE_ONLY_DATA},
 	{"ranks", NULL, NULL, TABLE_STRING, TABLE_ONLY_DATA},
 	{"of_ranks", NULL, NULL, TABLE_NUMBER, TABLE_ONLY_DATA},
@@ -126,18 +126,28 @@ static void add_present(struct table *t, bool there, struct number n)
 		table_add_none(t);
 }
 
-static void add_estimate(struct table *t, const struct value *v, const char *unit, bool base)
+/* Data only: what is known of how far the value may be off. */
+static void add_error(struct table *t, const struct value *v)
+{
+	const struct estimate *e = &v->estimate;
+	bool there = v->has_estimate, interval = there && e->has_interval;
+
+	add_present(t, v->present && v->error >= 0,
+		    NUMBER_F64(v->error * fabs(number_f64(v->value))));
+	add_present(t, there, NUMBER_F64(e->value));
+	add_present(t, interval, NUMBER_F64(e->low));
+	add_present(t, interval, NUMBER_F64(e->high));
+	add_present(t, there, NUMBER_U64(e->population));
+	add_present(t, there, NUMBER_U64(e->missing));
+}
+
+static void add_interval(struct table *t, const struct value *v, const char *unit, bool base)
 {
 	const struct estimate *e = &v->estimate;
 	struct scale scale = scale_pick(v->value, unit, base);
 	struct str text = STR_INIT;
 	bool there = v->has_estimate, interval = there && e->has_interval;
 
-	add_present(t, there, NUMBER_F64(e->value));
-	add_present(t, interval, NUMBER_F64(e->low));
-	add_present(t, interval, NUMBER_F64(e->high));
-	add_present(t, there, NUMBER_U64(e->population));
-	add_present(t, there, NUMBER_U64(e->missing));
 	if (interval) {
 		scale_print(&scale, NUMBER_F64(e->low), &text);
 		str_add(&text, " .. ");
@@ -171,15 +181,14 @@ static void add_value(struct table *t, const struct plan *plan, const struct val
 	add_present(t, v->present && v->has_spread, v->min);
 	add_present(t, v->present && v->has_spread, v->max);
 	add_present(t, v->present && v->has_sum, v->sum);
-	add_present(t, v->present && v->error >= 0,
-		    NUMBER_F64(v->error * fabs(number_f64(v->value))));
-	add_estimate(t, v, unit, base);
+	add_interval(t, v, unit, base);
 	add_range(t, v, unit, base);
 	table_add_u64(t, v->present ? v->n : 0);
 	table_add_string(t, v->passes);
 	table_add_string(t, v->status);
 	table_add_string(t, v->reason);
 	add_present(t, g->unit != SPOOL_UNIT_PROCESS, NUMBER_U64(g->dispatches));
+	add_error(t, v);
 	add_present(t, g->unit != SPOOL_UNIT_PROCESS, NUMBER_U64(g->varying));
 	table_add_string(t, v->ranks);
 	add_present(t, v->of_ranks > 0, NUMBER_U64(v->of_ranks));
