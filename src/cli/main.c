@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "cli/command.h"
+#include "cli/command_list.h"
 #include "cli/options.h"
 
 #include <stdio.h>
@@ -15,14 +16,9 @@ struct command {
 };
 
 static const struct command commands[] = {
-	{"run", cmd_run, "run a program once per pass and collect its counters"},
-	{"plan", cmd_plan, "how many passes a selection needs, and what forces them"},
-	{"list", cmd_list, "sources, chips, counters, metrics, sets"},
-	{"report", cmd_report, "what was collected, as a table, CSV or JSON"},
-	{"merge", cmd_merge, "several run directories of one collection into one"},
-	{"export", cmd_export, "what was collected, in the formats of other tools"},
-	{"diff", cmd_diff, "which values of two runs differ by more than their spread"},
-	{"doctor", cmd_doctor, "what this machine can count, and what to change where it cannot"},
+#define X(name, mask, synopsis, help) {#name, cmd_##name, help},
+	COMMANDS(X)
+#undef X
 };
 
 /* Known names of other tools' commands, or of ones that people try first. */
@@ -41,14 +37,10 @@ static void print_help(FILE *out)
 {
 	fputs("retally collects more hardware counters than the hardware has slots for,\n"
 	      "by running the same work once per pass.\n\n"
-	      "  retally run [selection] [options] [--] PROGRAM [ARGUMENT...]\n"
-	      "  retally plan [selection] [--chip NAME] [--] [PROGRAM]\n"
-	      "  retally list sources|chips|counters|metrics|sets\n"
-	      "  retally report [DIR]\n"
-	      "  retally merge DIR... -o OUT\n"
-	      "  retally export DIR --to omniperf|csv|perfetto|rocpd -o OUT\n"
-	      "  retally diff A B\n"
-	      "  retally doctor [PROGRAM]\n\n",
+#define X(name, mask, synopsis, help) "  retally " #name " " synopsis "\n"
+	      COMMANDS(X)
+#undef X
+		      "\n",
 	      out);
 	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
 		fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].help);

@@ -393,18 +393,30 @@ void options_release(struct options *o)
 	vec_release(&o->kernels);
 }
 
-void options_print_help(FILE *out, unsigned command)
+bool options_next(unsigned command, size_t *at, struct option_info *info_out)
 {
-	for (size_t i = 0; i < TABLE_SIZE; i++) {
-		const struct option_def *d = &table[i];
-		char left[64];
+	while (*at < TABLE_SIZE) {
+		const struct option_def *d = &table[(*at)++];
 
 		if (!(d->commands & command) || d->kind == OPTION_REFUSED)
 			continue;
-		snprintf(left, sizeof(left), "%c%c%s --%s%s%s", d->letter ? '-' : ' ',
-			 d->letter ? d->letter : ' ', d->letter ? "," : " ", d->name,
-			 d->argument ? " " : "", d->argument ? d->argument : "");
-		fprintf(out, "  %-28s %s\n", left, d->help);
+		*info_out = (struct option_info){d->letter, d->name, d->help, d->argument};
+		return true;
+	}
+	return false;
+}
+
+void options_print_help(FILE *out, unsigned command)
+{
+	struct option_info d;
+
+	for (size_t at = 0; options_next(command, &at, &d);) {
+		char left[64];
+
+		snprintf(left, sizeof(left), "%c%c%s --%s%s%s", d.letter ? '-' : ' ',
+			 d.letter ? d.letter : ' ', d.letter ? "," : " ", d.name,
+			 d.argument ? " " : "", d.argument ? d.argument : "");
+		fprintf(out, "  %-28s %s\n", left, d.help);
 	}
 }
 

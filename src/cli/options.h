@@ -55,7 +55,7 @@ struct options {
 	const char *verify;
 	uint64_t window, repeat, launch_skip, launch_count, max_snapshot; /* 0: not given */
 	const char *by;
-	const char *to; /* --to of export */
+	const char *to;          /* --to of export */
 	const char *kernel_name; /* how they are shown */
 	const char *units;
 	const char *ratio;
@@ -86,6 +86,14 @@ struct options {
  * another tool that retally does not offer is answered with the better tool. */
 int options_parse(struct options *o, unsigned command, int argc, char **argv, struct error *err);
 void options_release(struct options *o);
+/* One option of a command as people see it; those that are refused by name are left out. */
+struct option_info {
+	char letter; /* 0: none */
+	const char *name, *help;
+	const char *argument; /* NULL: takes none */
+};
+/* The options of a command one by one: begin with *at 0. False at the end. */
+bool options_next(unsigned command, size_t *at, struct option_info *info_out);
 /* The option list of a command, one line each. */
 void options_print_help(FILE *out, unsigned command);
 /* Canonical text of the selection, for the plan file: "-m ipc -e cycles --set default". */

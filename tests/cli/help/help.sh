@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Help, man pages and completions name the same commands and the same options.
+# shellcheck source=tests/cli/lib.sh
+. "$RETALLY_SOURCE/tests/cli/lib.sh"
+man=$RETALLY_BUILD/man
+commands=$("$retally" --help | sed -n 's/^  retally \([a-z]*\) .*/\1/p')
+is "$(printf '%s' "$commands" | tr '\n' ' ')" 'run plan list report merge export diff doctor' 'the commands'
+is "$(sed -n 's/^\.BR retally\\-\([a-z]*\) (1)$/\1/p' "$man/retally.1")" "$commands" 'are those of the man page'
+for c in $commands; do
+	"$retally" "$c" --help >help.txt
+	like "$(head -1 help.txt)" "^usage: retally $c" "$c: usage"
+	want=$(grep -oE '^  (-.,|   ) --[a-z-]+' help.txt | grep -oE -- '--[a-z-]+' | sort)
+	letters=$(grep -oE '^  -.,' help.txt | tr -d ' ,' | sort)
+	is "$(sed 's/\\-/-/g' "$man/retally-$c.1" | grep -oE '^(\\fB-.\\fR, )?\\fB--[a-z-]+' | grep -oE -- '--[a-z-]+' | sort)" "$want" "$c: man page"
+	is "$(sed 's/\\-/-/g' "$man/retally-$c.1" | grep -oE '^\\fB-[A-Za-z]\\fR' | cut -c4-5 | sort)" "$letters" "$c: letters of the man page"
+	like "$(sed -n '/^.SH NAME/{n;p}' "$man/retally-$c.1")" "^retally.-$c .- [a-z]" "$c: is named in its page"
+	# shellcheck disable=SC2016
+	got=$(bash -c '. "$1"; COMP_WORDS=(retally "$2" -); COMP_CWORD=2; _retally; printf "%s\n" "${COMPREPLY[@]}"' - "$man/retally" "$c" | sort)
+	is "$got" "$(printf '%s\n%s\n' "$want" "$letters" | sed '/^$/d' | sort)" "$c: bash"
+	is "$(sed -n "/^\t$c)/,/;;/p" "$man/_retally" | grep -oE "'\*-[-a-zA-Z]+\[" | tr -d "'*[" | sort)" \
+		"$(printf '%s\n%s\n' "$want" "$letters" | sed '/^$/d' | sort)" "$c: zsh"
+	is "$(grep "seen_subcommand_from $c'" "$man/retally.fish" | grep -oE -- ' -l [a-z-]+' | sed 's/ -l /--/' | sort)" "$want" "$c: fish"
+done
+# shellcheck disable=SC2016
+is "$(bash -c '. "$1"; COMP_WORDS=(retally ex); COMP_CWORD=1; _retally; echo "${COMPREPLY[@]}"' - "$man/retally")" export 'bash completes commands'
+if command -v zsh >/dev/null; then zsh -n "$man/_retally"; ok $? 'zsh reads its file'; else skip 'no zsh' 'zsh reads its file'; fi
+if command -v fish >/dev/null; then fish -n "$man/retally.fish"; ok $? 'fish reads its file'; else skip 'no fish' 'fish reads its file'; fi
+if command -v mandoc >/dev/null; then
+	is "$(mandoc -T lint -W error "$man"/*.1 2>&1)" '' 'mandoc has no error'
+else
+	skip 'no mandoc' 'mandoc has no error'
+fi
+done_testing
