@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Making the pairs: executions and their lanes from the runs, the dispatches of one lane at a time
- * into memory, one execution after another matched with the list of what the lane has so far. What
+ * Making the pairs: executions and their lanes from the runs; the dispatches of one execution after
+ * another into memory, matched with the list of what the lane has so far. What
  * has no partner there is put into the list where it was launched, for executions that follow.
  */
 #include "store/match.h"
@@ -18,8 +18,8 @@ struct item {
 	int64_t kernel;
 	uint32_t unit, device, shape[6];
 	uint64_t key, loose;
-	size_t anchors; /* into the pool of the lane */
-	size_t logical; /* position in the list while matching, then its number */
+	size_t anchors; /* into the pool of the lane, or that of the execution */
+	size_t logical; /* number within the lane */
 	enum match_how how;
 	double confidence;
 };
@@ -43,7 +43,8 @@ struct maker {
 	VEC(struct execution) executions;
 	uint32_t *anchors; /* counters */
 	size_t n_anchors;
-	VEC(double) pool; /* of one lane */
+	VEC(double) pool;     /* anchors of what the lane has so far */
+	VEC(double) new_pool; /* and of the execution being matched */
 	struct id_map keys[2];
 	VEC(struct item) known[2]; /* one item for each key */
 	sqlite3_stmt *add_execution, *add_match;
@@ -205,17 +206,17 @@ static int take_anchors(struct maker *m, sqlite3_stmt *q, uint32_t pass, struct 
 	uint32_t columns = schema_columns(&m->s->plan, pass);
 
 	if (is_new) {
-		it->anchors = m->pool.n;
+		it->anchors = m->new_pool.n;
 		for (size_t i = 0; i < m->n_anchors; i++) {
-			if (!vec_push(&m->pool, (double)NAN))
+			if (!vec_push(&m->new_pool, (double)NAN))
 				return no_memory(err);
 		}
 	}
 	for (size_t i = 0; i < m->n_anchors; i++) {
-		double *value = &m->pool.items[it->anchors + i];
+		double *value = &m->new_pool.items[it->anchors + i];
 
 		for (uint32_t c = 0; isnan(*value) && c < columns; c++) {
-			int column = (int)(11 + c);
+			int column = (int)(12 + c);
 
 			if (p->counters[c] == m->anchors[i] &&
 			    sqlite3_column_type(q, column) != SQLITE_NULL)
@@ -249,9 +250,8 @@ static int take_row(struct maker *m, struct execution *e, sqlite3_stmt *q, uint3
 	return take_anchors(m, q, pass, &e->items.items[e->items.n - 1], true, err);
 }
 
-/* Rows of one pass of one spool, to the executions [0, n) of its lane. */
-static int read_rows(struct maker *m, struct execution *lane, size_t n, int64_t spool,
-		     uint32_t pass, struct error *err)
+/* Rows of one pass, of this execution. */
+static int read_rows(struct maker *m, struct execution *e, uint32_t pass, struct error *err)
 {
 	sqlite3_stmt *range = NULL, *q = NULL;
 	struct str sql = STR_INIT;
@@ -262,7 +262,7 @@ static int read_rows(struct maker *m, struct execution *lane, size_t n, int64_t 
 
 	if (rc)
 		return rc;
-	sqlite3_bind_int64(range, 1, spool);
+	sqlite3_bind_int64(range, 1, e->spool);
 	sqlite3_bind_int64(range, 2, pass);
 	rc = sql_step(range, err);
 	if (rc > 0) {
@@ -274,9 +274,9 @@ static int read_rows(struct maker *m, struct execution *lane, size_t n, int64_t 
 	if (rc || last < first)
 		return rc;
 	str_add(&sql, "SELECT run, kernel, dispatch, unit, device, grid_x, grid_y, grid_z, block_x,"
-		      " block_y, block_z");
+		      " block_y, block_z, (SELECT r.in_place FROM run r WHERE r.run = t.run)");
 	schema_add_columns(&m->s->plan, pass, &sql);
-	str_addf(&sql, " FROM pass_%u WHERE row BETWEEN ? AND ?", pass);
+	str_addf(&sql, " FROM pass_%u t WHERE row BETWEEN ? AND ?", pass);
 	rc = str_is_failed(&sql) ? no_memory(err) : sql_prepare(m->db, str_text(&sql), &q, err);
 	str_release(&sql);
 	if (rc)
@@ -284,17 +284,11 @@ static int read_rows(struct maker *m, struct execution *lane, size_t n, int64_t 
 	sqlite3_bind_int64(q, 1, first);
 	sqlite3_bind_int64(q, 2, last);
 	while (!rc && (rc = sql_step(q, err)) > 0) {
-		int64_t run = sqlite3_column_int64(q, 0);
-		struct execution *in_place = NULL, *own = NULL;
+		/* What is counted in place is of no execution of its own. */
+		bool own =
+			e->run ? sqlite3_column_int64(q, 0) == e->run : sqlite3_column_int(q, 11);
 
-		for (size_t i = 0; i < n && !own; i++) {
-			if (lane[i].spool == spool && !lane[i].run)
-				in_place = &lane[i];
-			else if (lane[i].run == run)
-				own = &lane[i];
-		}
-		own = own ? own : in_place;
-		rc = own ? take_row(m, own, q, pass, err) : 0;
+		rc = own ? take_row(m, e, q, pass, err) : 0;
 	}
 	sqlite3_finalize(q);
 	return rc;
@@ -311,38 +305,31 @@ static int compare_items(const void *a, const void *b)
 	return x->anchors < y->anchors ? -1 : x->anchors > y->anchors;
 }
 
-static int read_lane(struct maker *m, struct execution *lane, size_t n, struct error *err)
+static int read_execution(struct maker *m, struct execution *e, struct error *err)
 {
 	int rc = 0;
 
-	for (size_t i = 0; !rc && i < n; i++) {
-		if (i && lane[i].spool == lane[i - 1].spool && lane[i].pass == lane[i - 1].pass)
-			continue; /* attempts: the rows of the spool went to each of them */
-		if (lane[i].pass) {
-			rc = read_rows(m, lane, n, lane[i].spool, lane[i].pass, err);
-			continue;
-		}
-		for (uint32_t k = 1; !rc && k <= m->s->plan.n_passes; k++)
-			rc = read_rows(m, lane, n, lane[i].spool, k, err);
-	}
-	for (size_t i = 0; !rc && i < n; i++) {
-		if (lane[i].items.n)
-			qsort(lane[i].items.items, lane[i].items.n, sizeof(struct item),
-			      compare_items);
-	}
+	vec_clear(&m->new_pool);
+	if (e->pass)
+		rc = read_rows(m, e, e->pass, err);
+	for (uint32_t k = 1; !rc && !e->pass && k <= m->s->plan.n_passes; k++)
+		rc = read_rows(m, e, k, err);
+	if (!rc && e->items.n)
+		qsort(e->items.items, e->items.n, sizeof(struct item), compare_items);
 	return rc;
 }
 
 /* ---- matching one lane ---- */
-static struct match_item *match_items(const struct maker *m, const struct item *items, size_t n)
+static struct match_item *match_items(const struct maker *m, const double *pool,
+				      const struct item *items, size_t n)
 {
 	struct match_item *out = malloc((n + 1) * sizeof(*out));
 
 	for (size_t i = 0; out && i < n; i++)
-		out[i] = (struct match_item){
-			.key = items[i].key,
-			.kernel = items[i].loose,
-			.anchors = m->n_anchors ? m->pool.items + items[i].anchors : NULL};
+		out[i] = (struct match_item){.key = items[i].key,
+					     .kernel = items[i].loose,
+					     .anchors =
+						     m->n_anchors ? pool + items[i].anchors : NULL};
 	return out;
 }
 
@@ -352,16 +339,18 @@ struct list { /* what the lane has so far, in order; logical is the number of ea
 };
 
 /* The list with what only e has put behind its predecessor. */
-static int join_list(struct list *list, struct execution *e, const struct match_pair *pairs,
-		     struct error *err)
+static int join_list(struct maker *m, struct list *list, struct execution *e,
+		     const struct match_pair *pairs, struct error *err)
 {
 	size_t n = list->items.n, *before;
 	VEC(struct item) joined = {0};
 	size_t behind = 0; /* place in the old list, 0: in front */
 
 	before = malloc((e->items.n + 1) * sizeof(*before));
-	if (!before || !vec_reserve(&joined, n + e->items.n)) {
+	if (!before || !vec_reserve(&joined, n + e->items.n) ||
+	    !vec_reserve(&m->pool, m->pool.n + e->items.n * m->n_anchors)) {
 		free(before);
+		vec_release(&joined);
 		return no_memory(err);
 	}
 	for (size_t k = 0; k < e->items.n; k++) {
@@ -380,8 +369,15 @@ static int join_list(struct list *list, struct execution *e, const struct match_
 	}
 	for (size_t i = 0, k = 0; i <= n; i++) {
 		for (; k < e->items.n && before[k] == i; k++) {
-			if (!e->items.items[k].how)
-				joined.items[joined.n++] = e->items.items[k];
+			struct item it = e->items.items[k];
+
+			if (it.how)
+				continue;
+			it.anchors = m->pool.n; /* there is room */
+			for (size_t c = 0; c < m->n_anchors; c++)
+				m->pool.items[m->pool.n++] =
+					m->new_pool.items[e->items.items[k].anchors + c];
+			joined.items[joined.n++] = it;
 		}
 		if (i < n)
 			joined.items[joined.n++] = list->items.items[i];
@@ -397,23 +393,23 @@ static int join_list(struct list *list, struct execution *e, const struct match_
 static int match_execution(struct maker *m, struct list *list, struct execution *e,
 			   struct error *err)
 {
-	struct match_item *a = match_items(m, list->items.items, list->items.n);
-	struct match_item *b = match_items(m, e->items.items, e->items.n);
+	struct match_item *a = match_items(m, m->pool.items, list->items.items, list->items.n);
+	struct match_item *b = match_items(m, m->new_pool.items, e->items.items, e->items.n);
 	struct match_pair *pairs = malloc((e->items.n + 1) * sizeof(*pairs));
 	int rc = a && b && pairs ? 0 : no_memory(err);
 
 	if (!rc)
 		rc = match_sequences(a, list->items.n, b, e->items.n, m->n_anchors, pairs, err);
 	if (!rc)
-		rc = join_list(list, e, pairs, err);
+		rc = join_list(m, list, e, pairs, err);
 	free(a);
 	free(b);
 	free(pairs);
 	return rc;
 }
 
-static int write_execution(struct maker *m, const struct execution *e, const size_t *number,
-			   uint32_t id, struct error *err)
+static int write_execution(struct maker *m, const struct execution *e, uint32_t id,
+			   struct error *err)
 {
 	sqlite3_stmt *x = m->add_execution, *s = m->add_match;
 	int rc;
@@ -434,7 +430,7 @@ static int write_execution(struct maker *m, const struct execution *e, const siz
 		sqlite3_bind_int64(s, 2, it->unit);
 		sql_bind_u64(s, 3, it->dispatch);
 		sqlite3_bind_int64(s, 4, it->kernel);
-		sqlite3_bind_int64(s, 5, (int64_t)number[it->logical]);
+		sqlite3_bind_int64(s, 5, (int64_t)it->logical);
 		sqlite3_bind_int64(s, 6, it->how);
 		if (it->how)
 			sqlite3_bind_double(s, 7, it->confidence);
@@ -449,26 +445,20 @@ static int match_lane(struct maker *m, struct execution *lane, size_t n, uint32_
 		      struct error *err)
 {
 	struct list list = {0};
-	size_t *number = NULL; /* places in the list, the final numbers */
-	int rc = read_lane(m, lane, n, err);
+	int rc = 0;
 
-	for (size_t i = 0; !rc && i < n; i++)
-		rc = match_execution(m, &list, &lane[i], err);
-	if (!rc) {
-		number = malloc((list.next_number + 1) * sizeof(*number));
-		rc = number ? 0 : no_memory(err);
-	}
-	for (size_t i = 0; !rc && i < list.items.n; i++)
-		number[list.items.items[i].logical] = i;
-	for (size_t i = 0; !rc && i < n; i++)
-		rc = write_execution(m, &lane[i], number, (*next_id)++, err);
-	for (size_t i = 0; i < n; i++) {
+	/* One at a time: a lane may have thousands of executions. */
+	for (size_t i = 0; !rc && i < n; i++) {
+		rc = read_execution(m, &lane[i], err);
+		if (!rc)
+			rc = match_execution(m, &list, &lane[i], err);
+		if (!rc)
+			rc = write_execution(m, &lane[i], (*next_id)++, err);
 		vec_release(&lane[i].items);
 		id_map_release(&lane[i].seen);
 	}
 	vec_clear(&m->pool);
 	vec_release(&list.items);
-	free(number);
 	return rc;
 }
 
@@ -517,6 +507,7 @@ int match_make(struct store *s, sqlite3 *db, struct error *err)
 	vec_release(&m.spools);
 	vec_release(&m.executions);
 	vec_release(&m.pool);
+	vec_release(&m.new_pool);
 	for (int i = 0; i < 2; i++) {
 		id_map_release(&m.keys[i]);
 		vec_release(&m.known[i]);
