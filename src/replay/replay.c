@@ -84,6 +84,11 @@ void replay_disable(struct replay *r, const char *reason)
 	record_note(r, SPOOL_NOTE_DISABLED, text);
 }
 
+void replay_note(struct replay *r, const char *text)
+{
+	record_note(r, SPOOL_NOTE_FINDING, text);
+}
+
 bool replay_disabled(const struct replay *r)
 {
 	return atomic_load(&r->disabled);

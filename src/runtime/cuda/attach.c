@@ -7,6 +7,7 @@
 #include "runtime/cuda/functions.h"
 #include "runtime/cuda/launch.h"
 #include "runtime/cuda/stores.h"
+#include "source/cuda/cuda_turns.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -105,13 +106,21 @@ static void find_ordinal(struct cuda_context *c)
 static void open_device(struct cuda_context *c)
 {
 	struct replay_device *device = NULL;
+	struct cuda_turns *turns = NULL;
+	unsigned char uuid[16];
 	struct error err = {0};
 
 	if (cuda_session.driver.stream_create(&c->own, CU_STREAM_APART)) {
 		say(c->ordinal, "no stream for our own copies");
 		return;
 	}
-	c->native = (struct cuda_native){.driver = &cuda_session.driver,
+	/* Known to the others before the counters are taken, so that nobody keeps them. */
+	if (!cuda_session.driver.device_uuid(uuid, c->ordinal) &&
+	    cuda_turns_open(uuid, &turns, &err) && cuda_session.say)
+		cuda_session.say(cuda_session.say_data, err.message);
+	err = (struct error){0};
+	c->native = (struct cuda_native){.turns = turns,
+					 .driver = &cuda_session.driver,
 					 .target = &cuda_session.target,
 					 .context = c->context,
 					 .ordinal = c->ordinal};
@@ -262,12 +271,28 @@ int runtime_cuda_attach(struct replay *replay, void (*tell)(void *data, const ch
 	return watch(err);
 }
 
+static void note_turns(void)
+{
+	uint64_t ns, times;
+	char text[160];
+
+	cuda_turns_waited(&ns, &times);
+	if (!times)
+		return;
+	snprintf(text, sizeof(text),
+		 "waited %.3f s in all, %llu times, for the GPU's counters, which another process "
+		 "had",
+		 (double)ns / 1e9, (unsigned long long)times);
+	replay_note(cuda_session.replay, text);
+}
+
 void runtime_cuda_detach(void)
 {
 	if (!cuda_session.subscriber || cuda_session.off)
 		return;
 	cuda_inside = true;
 	cuda_boundary(NULL, "exit");
+	note_turns();
 	cuda_session.off = true;
 	cuda_session.target.cuptiUnsubscribe(cuda_session.subscriber);
 	cuda_inside = false;

@@ -3,6 +3,7 @@
 #include "source/cuda/cuda_device.h"
 
 #include "source/cuda/cuda_groups.h"
+#include "source/cuda/cuda_turns.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -21,8 +22,9 @@ struct cuda_device {
 	const struct cuda_native *native;
 	const struct cuda_target *t;
 	struct cuda_groups groups;
-	struct cupti_range_profiler *profiler;
-	double *values; /* room for the largest group */
+	struct cupti_range_profiler *profiler; /* NULL: another process may have the counters */
+	bool turn;                             /* taken */
+	double *values;                        /* room for the largest group */
 	/* The pass in hand. */
 	const struct cuda_group *group;
 	uint32_t part; /* from 1; 0: none is configured */
@@ -86,6 +88,76 @@ static int cuda_device_supported(const struct cuda_native *n, struct error *err)
 			 p.cmp != 3 ? " CMP" : "", p.wsl != 3 ? " WSL" : "");
 }
 
+#define ATTRIBUTE_MPS_ENABLED 133 /* since CUDA 12.4 */
+
+static bool is_shared(const struct cuda_native *n)
+{
+	int enabled = 0;
+
+	return !n->driver->device_attribute(&enabled, ATTRIBUTE_MPS_ENABLED, n->ordinal) && enabled;
+}
+
+static void cuda_device_turn_over(struct cuda_device *d)
+{
+	if (d->turn)
+		cuda_turns_give(d->native->turns);
+	d->turn = false;
+}
+
+/* Takes the counters, which belong to one process at a time, if this one does not have them. */
+static int cuda_device_enable(struct cuda_device *d, struct error *err)
+{
+	CUPTI_NEW(struct cupti_range_enable, p, profiler);
+	int rc, result;
+
+	if (d->profiler)
+		return 0;
+	if (d->native->turns && !d->turn) {
+		rc = cuda_turns_take(d->native->turns, err);
+		if (rc)
+			return rc;
+		d->turn = true;
+	}
+	p.context = d->native->context;
+	result = d->t->cuptiRangeProfilerEnable(&p);
+	if (result) {
+		cuda_device_turn_over(d);
+		if (is_shared(d->native))
+			return error_set(err, RC_UNSUPPORTED,
+					 "processes share the GPU through MPS, under which its "
+					 "counters cannot be had (CUPTI error %d)",
+					 result);
+		return cuda_target_fail(err, "taking the GPU's counters", result);
+	}
+	d->profiler = p.profiler;
+	d->room = 0;
+	return 0;
+}
+
+static void cuda_device_disable(struct cuda_device *d)
+{
+	CUPTI_NEW(struct cupti_range_profiler_only, p, profiler);
+
+	if (!d->profiler)
+		return;
+	p.profiler = d->profiler;
+	d->profiler = NULL;
+	d->stuck = false;
+	d->part = 0;
+	d->t->cuptiRangeProfilerDisable(&p);
+}
+
+/* No pass is open. While the program goes on, another process that shares the GPU may count: it may
+ * even be what the program waits for. Alone, the counters are kept: to take them again costs 10 to
+ * 60 ms. */
+static void cuda_device_yield(struct cuda_device *d)
+{
+	if (!d->turn || d->in_range || !cuda_turns_shared(d->native->turns))
+		return;
+	cuda_device_disable(d);
+	cuda_device_turn_over(d);
+}
+
 static void cuda_device_close(void *device)
 {
 	struct cuda_device *d = device;
@@ -95,11 +167,9 @@ static void cuda_device_close(void *device)
 	/* With a range open a kernel may still run, for ever perhaps, and CUPTI would wait for it;
 	 * nor is a profiler to be taken down in a pass. The process ends, and with it the session.
 	 */
-	if (d->profiler && !d->in_range) {
-		CUPTI_NEW(struct cupti_range_profiler_only, p, profiler);
-
-		p.profiler = d->profiler;
-		d->t->cuptiRangeProfilerDisable(&p);
+	if (!d->in_range) {
+		cuda_device_disable(d);
+		cuda_device_turn_over(d);
 	}
 	cuda_groups_release(&d->groups, d->t);
 	free(d->values);
@@ -167,21 +237,11 @@ static int cuda_device_limit(struct cuda_device *d, struct error *err)
 	return rc;
 }
 
-#define ATTRIBUTE_MPS_ENABLED 133 /* since CUDA 12.4 */
-
-static bool is_shared(const struct cuda_native *n)
-{
-	int enabled = 0;
-
-	return !n->driver->device_attribute(&enabled, ATTRIBUTE_MPS_ENABLED, n->ordinal) && enabled;
-}
-
 static int cuda_device_open(void **device_out, const struct plan *plan, const char *runtime,
 			    void *native, uint32_t number, struct error *err)
 {
 	const struct cuda_native *n = native;
 	CUPTI_NEW(struct cupti_profiler_initialize, initialize, reserved);
-	CUPTI_NEW(struct cupti_range_enable, enable, profiler);
 	struct cuda_device *d;
 	int rc, result;
 
@@ -204,25 +264,15 @@ static int cuda_device_open(void **device_out, const struct plan *plan, const ch
 		if (!d->values)
 			rc = error_set(err, RC_NO_MEMORY, "out of memory");
 	}
-	if (!rc) {
-		enable.context = n->context;
-		result = d->t->cuptiRangeProfilerEnable(&enable);
-		if (result && is_shared(n))
-			rc = error_set(err, RC_UNSUPPORTED,
-				       "processes share the GPU through MPS, under which its "
-				       "counters cannot be had (CUPTI error %d)",
-				       result);
-		else if (result)
-			rc = cuda_target_fail(err, "taking the GPU's counters", result);
-		else
-			d->profiler = enable.profiler;
-	}
+	if (!rc)
+		rc = cuda_device_enable(d, err);
 	if (!rc)
 		rc = cuda_device_limit(d, err);
 	if (rc) {
 		cuda_device_close(d);
 		return rc;
 	}
+	cuda_device_yield(d);
 	*device_out = d;
 	return 0;
 }
@@ -265,24 +315,11 @@ static int cuda_device_image(struct cuda_device *d, uint32_t n, struct error *er
  * few of a later pass with more, without a word. A new object does not; it takes 10 to 60 ms. */
 static int cuda_device_again(struct cuda_device *d, struct error *err)
 {
-	CUPTI_NEW(struct cupti_range_profiler_only, off, profiler);
-	CUPTI_NEW(struct cupti_range_enable, on, profiler);
-	int result;
+	struct error why = {0};
 
-	off.profiler = d->profiler;
-	d->profiler = NULL;
-	d->stuck = false;
-	d->room = 0;
-	d->t->cuptiRangeProfilerDisable(&off);
-	on.context = d->native->context;
-	result = d->t->cuptiRangeProfilerEnable(&on);
-	if (result) {
-		struct error why = {0};
-
-		cuda_target_fail(&why, "taking the GPU's counters again", result);
-		return error_set(err, RC_END, "%s", why.message);
-	}
-	d->profiler = on.profiler;
+	cuda_device_disable(d);
+	if (cuda_device_enable(d, &why))
+		return error_set(err, RC_END, "taking the counters again: %s", why.message);
 	return 0;
 }
 
@@ -294,6 +331,9 @@ static int cuda_device_configure(struct cuda_device *d, const struct cuda_group 
 
 	d->part = 0;
 	d->group = group;
+	rc = cuda_device_enable(d, err);
+	if (rc)
+		return rc;
 	if (d->stuck || (d->room && n > d->room))
 		rc = cuda_device_again(d, err);
 	if (rc)
@@ -445,6 +485,8 @@ static int cuda_device_pass_end(void *device, struct error *err)
 		rc = cuda_device_decode(d, err);
 	if (rc)
 		d->part = 0;
+	if (!d->part || all)
+		cuda_device_yield(d);
 	return rc;
 }
 
@@ -509,6 +551,7 @@ static void cuda_device_pass_abort(void *device)
 		cuda_device_stop(d, &all, &err);
 	d->part = 0;
 	d->decoded = false;
+	cuda_device_yield(d);
 }
 
 /* Push and pop are not tied to a stream: what runs between them is counted. */

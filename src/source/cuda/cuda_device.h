@@ -20,7 +20,8 @@ struct cuda_native {
 	const struct cuda_driver *driver;
 	const struct cuda_target *target;
 	struct CUctx_st *context;
-	int ordinal; /* of the device */
+	int ordinal;              /* of the device */
+	struct cuda_turns *turns; /* with other processes; NULL: there is no way to take any */
 };
 
 extern const struct source cuda_source;
