@@ -150,13 +150,13 @@ int plan_cuda_make(struct setup *s, const struct options *o, struct error *err)
 {
 	struct arena arena = {0};
 	struct cuda_plan p;
+	bool apart = o->pass || o->distribute || (o->replay && !strcmp(o->replay, "none"));
 	int rc = plan_cuda_ask(s, o, &arena, &p, err);
 
 	/* A pass that is to stand alone cannot be a part of CUPTI's own schedule. For replay that
 	 * schedule is the cheaper one: going on in it takes half as long as a new configuration. */
 	if (!rc)
-		rc = cuda_host_make_plan(&s->cuda, &p, o->pass || o->distribute, s->selection_text,
-					 &s->plan, err);
+		rc = cuda_host_make_plan(&s->cuda, &p, apart, s->selection_text, &s->plan, err);
 	arena_release(&arena);
 	return rc;
 }

@@ -15,6 +15,7 @@
 #include "source/sim/sim_device.h"
 #include "wire/spool_format.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -79,8 +80,11 @@ static void note_cuda(const char *why)
  * failure of its own; the program must not see that. */
 ENTRY int InitializeInjection(void)
 {
+	static atomic_bool called; /* seen to come twice, in ranks of MPICH */
 	struct error err = {0};
 
+	if (atomic_exchange(&called, true))
+		return 1;
 	if (!replay_session_engine() || !is_wanted("cuda") || !replay_session_use())
 		return 1;
 	if (runtime_cuda_attach(replay_session_engine(), say_cuda, NULL, &err))

@@ -20,6 +20,14 @@ static bool pass_counts_here(const struct plan *plan, uint32_t pass, const char 
 	return false;
 }
 
+/* Neither a part that a later pass completes, nor the one that completes parts. */
+static bool is_whole(const struct plan *plan, uint32_t pass)
+{
+	const struct plan_pass *p = &plan->passes[pass - 1];
+
+	return p->n_counters && (pass == 1 || p[-1].n_counters || !*p[-1].config);
+}
+
 static int choose_passes(struct replay_device *d, struct error *err)
 {
 	const struct plan *plan = d->replay->plan;
@@ -28,7 +36,7 @@ static int choose_passes(struct replay_device *d, struct error *err)
 	for (uint32_t p = 1; p <= plan->n_passes; p++) {
 		if ((only && p != only) || !pass_counts_here(plan, p, d->source->name))
 			continue;
-		if (!vec_push(&d->passes, p))
+		if (!vec_push(&d->passes, p) || (is_whole(plan, p) && !vec_push(&d->whole, p)))
 			return error_set(err, RC_NO_MEMORY, "out of memory for a device");
 	}
 	return 0;
@@ -82,6 +90,7 @@ static int init_lock(struct replay_device *d, struct error *err)
 static void release(struct replay_device *d)
 {
 	vec_release(&d->passes);
+	vec_release(&d->whole);
 	pthread_mutex_destroy(&d->lock);
 	free(d);
 }

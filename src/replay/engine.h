@@ -187,6 +187,7 @@ struct replay_device {
 	uint32_t room;        /* samples of one unit */
 	uint32_t most_units;  /* of one pass */
 	VEC(uint32_t) passes; /* numbers of those with a counter of this source */
+	VEC(uint32_t) whole;  /* of these, the ones that mean something by themselves */
 
 	VEC(struct kernel *) kernels; /* open addressing */
 	size_t n_kernels;

@@ -8,13 +8,16 @@
 #include "base/hash.h"
 #include "replay/engine.h"
 
+/* 0: none stands alone. Parts that different dispatches gave would be torn values. */
 static uint32_t next_pass(const struct replay_device *d, const struct kernel *k)
 {
 	const struct replay_options *o = &d->replay->options;
 	uint64_t n = k->live_n, key[3] = {o->seed, k->hash, n};
 
+	if (!d->whole.n)
+		return 0;
 	n = o->random ? hash64(key, sizeof(key)) : o->offset + n;
-	return d->passes.items[n % d->passes.n];
+	return d->whole.items[n % d->whole.n];
 }
 
 static bool needs_drain(const struct replay_device *d)
@@ -89,6 +92,10 @@ bool live_begin(struct replay_device *d, const struct runtime_op *op, struct ker
 	struct error err = {0};
 	int rc;
 
+	if (!pass) {
+		*why_out = "its counters take several passes together, which only replay gives";
+		return false;
+	}
 	if (needs_drain(d) &&
 	    (k->undrainable || d->outstanding || (op->flags & RUNTIME_OP_NO_WAIT_BEFORE))) {
 		*why_out = "the source counts only what can be waited for";

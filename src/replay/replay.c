@@ -109,6 +109,7 @@ static void free_device(struct replay_device *d)
 	}
 	kernels_release(d);
 	vec_release(&d->passes);
+	vec_release(&d->whole);
 	vec_release(&d->spare);
 	vec_release(&d->parked_stores);
 	vec_release(&d->parked_ops);

@@ -397,6 +397,13 @@ static void choose_mode(struct replay_device *d)
 	choice = cost_choose(&d->sums, (uint32_t)d->passes.n, why, sizeof(why));
 	if (choice == COST_WAIT)
 		return;
+	if (choice == COST_NONE && d->whole.n < d->passes.n) {
+		/* Spread over dispatches, parts that only mean something together would be lost. */
+		choice = COST_WINDOW;
+		snprintf(why, sizeof(why),
+			 "auto: window; passes are not spread over dispatches, because some "
+			 "belong together");
+	}
 	d->mode = modes[choice];
 	d->decided = true;
 	record_note(d->replay, SPOOL_NOTE_FINDING, why);

@@ -6,6 +6,8 @@
  */
 #include "source/cuda/cuda_turns.h"
 
+#include "wire/identity.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -36,6 +38,7 @@ struct cuda_turns {
 	pthread_mutex_t lock; /* of what follows; not held while waiting */
 	unsigned taken;       /* times, by threads of this process */
 	bool was_mine;        /* this process had the turn last, as far as it knows */
+	bool in_job;          /* a rank of a parallel job */
 };
 
 static struct {
@@ -117,6 +120,14 @@ static void name_file(char *path, size_t size, const unsigned char uuid[16])
 	snprintf(path, size, "%s/retally-gpu-%u-%s", directory, (unsigned)geteuid(), hex);
 }
 
+static bool is_in_job(void)
+{
+	struct identity identity;
+
+	identity_read(&identity);
+	return identity.size > 1 || identity_in_mpi_rank();
+}
+
 int cuda_turns_open(const unsigned char uuid[16], struct cuda_turns **turns_out, struct error *err)
 {
 	struct cuda_turns *t;
@@ -139,6 +150,7 @@ int cuda_turns_open(const unsigned char uuid[16], struct cuda_turns **turns_out,
 		}
 		if (!rc) {
 			memcpy(t->uuid, uuid, 16);
+			t->in_job = is_in_job();
 			pthread_mutex_init(&t->lock, NULL);
 			t->next = all.list;
 			all.list = t;
@@ -233,7 +245,7 @@ void cuda_turns_give(struct cuda_turns *t)
 
 bool cuda_turns_shared(const struct cuda_turns *t)
 {
-	return other(t, PRESENT) != 0;
+	return t->in_job || other(t, PRESENT) != 0;
 }
 
 void cuda_turns_waited(uint64_t *ns_out, uint64_t *times_out)

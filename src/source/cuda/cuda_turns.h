@@ -25,7 +25,8 @@ int cuda_turns_open(const unsigned char uuid[16], struct cuda_turns **turns_out,
  * with the process that has it. May be taken several times, and is given as often. */
 int cuda_turns_take(struct cuda_turns *t, struct error *err);
 void cuda_turns_give(struct cuda_turns *t);
-/* Whether another process of this user has the GPU open now. Costs one system call. */
+/* Whether another process of this user has the GPU open now, or may open it any time: in a rank of
+ * a parallel job, which may wait for one that has not come so far. Costs one system call. */
 bool cuda_turns_shared(const struct cuda_turns *t);
 /* What was waited so far, over all GPUs. */
 void cuda_turns_waited(uint64_t *ns_out, uint64_t *times_out);
