@@ -142,8 +142,7 @@ static void cuda_device_disable(struct cuda_device *d)
 		return;
 	p.profiler = d->profiler;
 	d->profiler = NULL;
-	d->stuck = false;
-	d->part = 0;
+	d->stuck = false; /* what was decoded can still be read */
 	d->t->cuptiRangeProfilerDisable(&p);
 }
 

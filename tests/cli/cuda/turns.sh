@@ -43,6 +43,9 @@ for i in 1 2 3; do
 	is "$(cat "p$i/status")" 0 "process $i of 3: status"
 	exits 0 "process $i of 3: same output" cmp want "p$i/out"
 	is "$(grep -c violation: "p$i/self-check")" 0 "process $i of 3: no violation"
+	"$retally" report "p$i/o" --by dispatch --format csv --wide >wide 2>/dev/null
+	is "$(awk -F, -v want="$inst.sum" 'NR == 1 { for (k = 1; k <= NF; k++) c[$k] = k; next } $c[want] == "" { n++ }
+		END { print (NR > 9), n + 0 }' wide)" '1 0' "process $i of 3: a value for each of its dispatches"
 done
 
 # What is not a file of this user alone is refused with one sentence, and nothing hangs.
