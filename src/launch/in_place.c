@@ -13,6 +13,10 @@ static int add(struct in_place *p, struct str *text, struct error *err)
 
 	if (!variable)
 		return error_set(err, RC_NO_MEMORY, "out of memory");
+	if (p->n == IN_PLACE_VARIABLES) {
+		free(variable);
+		return error_set(err, RC_ERROR, "too many variables for the program");
+	}
 	p->variables[p->n++] = variable;
 	return 0;
 }
@@ -61,6 +65,8 @@ int in_place_init(struct in_place *p, const struct replay_settings *settings, co
 	rc = rc ? rc : add_text(p, "RETALLY_OUT", absolute, "", err);
 	rc = rc ? rc : add_text(p, "RETALLY_SIM_TOOL", library, "", err);
 	rc = rc ? rc : add_text(p, "CUDA_INJECTION64_PATH", library, "", err);
+	if (settings->mode == REPLAY_SETTINGS_RANGE)
+		rc = rc ? rc : add_text(p, "NVTX_INJECTION64_PATH", library, "", err);
 	rc = rc ? rc : add_list(p, "ROCP_TOOL_LIBRARIES", library, err);
 	rc = rc ? rc : add_list(p, "LD_PRELOAD", library, err);
 	rc = rc ? rc : add_list(p, "OPENCL_LAYERS", library, err);

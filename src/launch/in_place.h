@@ -24,7 +24,7 @@ struct run_in_place {
 	const char *library; /* libretally.so, absolute */
 };
 
-#define IN_PLACE_VARIABLES 8
+#define IN_PLACE_VARIABLES 12
 struct in_place {
 	char *variables[IN_PLACE_VARIABLES]; /* "NAME=value", owned */
 	size_t n;

@@ -9,11 +9,13 @@
  *   exec     by executing the rest of its arguments
  *   fork     a child launches, too; then as return
  *   range    as return; two rounds are marked "pair", and the second of them "inner" inside
+ *   nvtx     the same, marked by NVTX
  *   none     without opening a device
  *   hold     waits for the end of its stdin with a window open, then as return
  */
 #include "retally.h"
 #include "simdev/retally_sim.h"
+#include "nvtx_marks.h"
 
 #include <signal.h>
 #include <stdbool.h>
@@ -113,13 +115,17 @@ int main(int argc, char **argv)
 	}
 	work_open(&w);
 	for (unsigned i = 0; i < rounds; i++) {
-		bool marks = !strcmp(how, "range");
+		bool marks = !strcmp(how, "range"), nvtx = !strcmp(how, "nvtx");
 
 		if (marks && i % 2 == 0)
 			RETALLY_BEGIN("pair");
 		if (marks && i % 2)
 			RETALLY_BEGIN("inner");
+		if (nvtx)
+			nvtx_marks_before(i);
 		work_round(&w, i);
+		if (nvtx)
+			nvtx_marks_after(i);
 		if (marks && i % 2) {
 			RETALLY_END("inner");
 			RETALLY_END("pair");

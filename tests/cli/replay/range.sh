@@ -19,6 +19,10 @@ like "$(cat err)" '2 kernels, 6 dispatches, 4 of 4 passes, 23 of 23 counters' 't
 is "$(values plain.d DEV_DISPATCHES | cut -d' ' -f2- | sort -u)" "$(printf 'inner range 3\npair range 3')" 'each counts its three dispatches together'
 is "$(csv plain.d --by window | awk -F, 'NR > 1 { w += $4; d += $5 } END { print w, d }')" '6 18' 'six units of three dispatches; what is outside the marks is not taken'
 like "$(csv plain.d --by window)" 'range begins' 'a mark inside ends the outer unit'
+exits 0 'the same by NVTX' "$retally" run --source sim --replay range -o nvtx -- "$program" 6 nvtx
+cmp -s plain out; ok $? 'the same by NVTX: its output is the program'"'s"
+is "$(values nvtx DEV_DISPATCHES)" "$(values plain.d DEV_DISPATCHES)" 'the same by NVTX: counts'
+is "$("$program" 6 nvtx)" "$(cat plain)" 'NVTX without retally'
 run 'a filter inside ranges' -k walk -o walk
 is "$(values walk DEV_DISPATCHES | cut -d' ' -f2- | sort -u)" "$(printf 'inner range 1\npair range 1')" 'leaves one dispatch in each'
 run 'repeats' --repeat 2 -o twice
