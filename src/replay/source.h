@@ -39,9 +39,9 @@ enum source_capability {
 	 * loading): the engine runs the window once uncounted before the first counted pass. */
 	SOURCE_WANTS_WARM_UP = 1 << 3,
 	/* While a pass is open the vendor's library runs the kernels of a device one after the
-	 * other, so that one which waits for another would never end. Nothing is counted live beside
-	 * work that does not drain, live passes are of one dispatch, and a kernel is counted live
-	 * only after an uncounted dispatch of it ended by itself. */
+	 * other, so that one which waits for another would never end. Nothing is counted live
+	 * beside work that does not drain, live passes are of one dispatch, and a kernel is counted
+	 * live only after an uncounted dispatch of it ended by itself. */
 	SOURCE_SERIALISES = 1 << 4,
 };
 

@@ -39,8 +39,8 @@ struct store {
 	VEC(struct store_window) windows;
 	VEC(struct store_declined) declined;
 	uint64_t (*counts)[SAMPLE_STATUS_MAX + 1]; /* by pass and counter, see pass_offset */
-	bool *pass_has_run;                      /* [pass] */
-	struct matches *matches;                 /* NULL until store_match_load */
+	bool *pass_has_run;                        /* [pass] */
+	struct matches *matches;                   /* NULL until store_match_load */
 };
 
 /* ---- schema.c ---- */

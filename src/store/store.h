@@ -130,7 +130,8 @@ uint64_t store_sample_count(const struct store *s, uint32_t pass, uint32_t count
 			    enum sample_status status);
 /* A pass that is a part has run when the pass that tells its values has. */
 bool store_pass_has_run(const struct store *s, uint32_t pass);
-/* It has run, and every rank that was ended at the time limit in it has also come to its end there. */
+/* It has run, and every rank that was ended at the time limit in it has also come to its end there.
+ */
 bool store_pass_is_complete(const struct store *s, uint32_t pass);
 /* The pass has no counters and one that follows has: what is counted in it comes with the values of
  * that one, as where a vendor's library schedules several passes for one group of counters. No

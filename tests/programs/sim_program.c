@@ -13,9 +13,9 @@
  *   none     without opening a device
  *   hold     waits for the end of its stdin with a window open, then as return
  */
+#include "nvtx_marks.h"
 #include "retally.h"
 #include "simdev/retally_sim.h"
-#include "nvtx_marks.h"
 
 #include <signal.h>
 #include <stdbool.h>
