@@ -47,7 +47,8 @@ static uint64_t next_config;
 
 SDK(rocprofiler_get_version, (uint32_t * a, uint32_t *b, uint32_t *c))
 {
-	*a = 1, *b = *c = 0;
+	*a = 1;
+	*b = *c = 0;
 	return 0;
 }
 SDK(rocprofiler_create_context, (uint64_t * context))

@@ -40,6 +40,10 @@ static int diff_run(const struct options *o, size_t *moved_out, struct error *er
 		rc = store_open(&a, o->argv[0], err);
 	if (!rc)
 		rc = store_open(&b, o->argv[1], err);
+	if (!rc) {
+		command_findings(a, o->argv[0]);
+		command_findings(b, o->argv[1]);
+	}
 	if (!rc)
 		rc = diff_write(a, b, &ro, stdout, moved_out, err);
 	if (!rc && fflush(stdout))

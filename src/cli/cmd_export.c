@@ -38,9 +38,13 @@ static int export_run(const struct options *o, struct error *err)
 				 "omniperf|csv|perfetto|rocpd -o OUT");
 	if (o->wide && o->longer)
 		return error_set(err, RC_INVALID, "--wide and --long exclude each other");
+	if (o->output && !*o->output)
+		return error_set(err, RC_INVALID, "-o: a name is wanted");
 	rc = find_target(o->to, &eo.target, err);
 	if (!rc)
 		rc = store_open(&store, o->argv[0], err);
+	if (!rc)
+		command_findings(store, o->argv[0]);
 	if (!rc)
 		rc = export_write(store, &eo, &notes, err);
 	if (!rc && !o->quiet) {

@@ -27,5 +27,8 @@ int cmd_doctor(int argc, char **argv);
 
 /* "retally: error: <message>" on stderr; returns status. */
 int command_fail(int status, const struct error *err);
+struct store;
+/* What was wrong with the data of DIR when it was read, on stderr: "retally: DIR: <finding>". */
+void command_findings(const struct store *store, const char *dir);
 
 #endif

@@ -5,6 +5,7 @@
 #include "cli/command.h"
 #include "cli/command_list.h"
 #include "cli/options.h"
+#include "store/store.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -26,6 +27,17 @@ static const char *const hints[][2] = {
 	{"profile", "retally run"},    {"record", "retally run"},  {"stat", "retally run"},
 	{"analyze", "retally report"}, {"show", "retally report"},
 };
+
+void command_findings(const struct store *store, const char *dir)
+{
+	size_t n = 0;
+	const struct store_finding *f = store_findings(store, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		if (!f[i].from_program)
+			fprintf(stderr, "retally: %s: %s\n", dir, f[i].text);
+	}
+}
 
 int command_fail(int status, const struct error *err)
 {

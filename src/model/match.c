@@ -24,7 +24,7 @@ struct matcher {
 	size_t *of_a;                      /* MATCH_ALONE while free */
 	struct place *by_key_a, *by_key_b; /* sorted */
 	size_t *left_a, *left_b;           /* of one stretch */
-	uint64_t *forward, *backward;      /* MATCH_CELLS_MAX scores each */
+	uint64_t *forward, *backward; /* scores of the longest stretch, at most MATCH_CELLS_MAX */
 };
 
 static int no_memory(struct error *err)
@@ -408,7 +408,7 @@ int match_sequences(const struct match_item *a, size_t n_a, const struct match_i
 {
 	struct matcher m = {
 		.a = a, .b = b, .n_a = n_a, .n_b = n_b, .n_anchors = n_anchors, .of_b = of_b};
-	size_t alone = 0;
+	size_t alone = 0, alone_a = 0, cells;
 	int rc = 0;
 
 	for (size_t k = 0; k < n_b; k++)
@@ -424,11 +424,15 @@ int match_sequences(const struct match_item *a, size_t n_a, const struct match_i
 		match_exact(&m);
 	for (size_t k = 0; k < n_b; k++)
 		alone += of_b[k].other == MATCH_ALONE;
+	for (size_t i = 0; !rc && i < n_a; i++)
+		alone_a += m.of_a[i] == MATCH_ALONE;
+	cells = alone_a + 1 <= MATCH_CELLS_MAX / (alone + 1) ? (alone_a + 1) * (alone + 1)
+							     : MATCH_CELLS_MAX;
 	if (!rc && alone) {
 		m.left_a = malloc((n_a + 1) * sizeof(*m.left_a));
 		m.left_b = malloc((n_b + 1) * sizeof(*m.left_b));
-		m.forward = malloc(MATCH_CELLS_MAX * sizeof(*m.forward));
-		m.backward = malloc(MATCH_CELLS_MAX * sizeof(*m.backward));
+		m.forward = malloc(cells * sizeof(*m.forward));
+		m.backward = malloc(cells * sizeof(*m.backward));
 		if (!m.left_a || !m.left_b || !m.forward || !m.backward)
 			rc = no_memory(err);
 		if (!rc)

@@ -280,6 +280,10 @@ int diff_write(struct store *a, struct store *b, const struct report_options *o,
 		    "only in A, %zu only in B\n",
 		    d.n[MOVED], d.n[WITHIN], d.n[UNKNOWN], d.n[ONLY_A], d.n[ONLY_B]) < 0)
 		rc = error_set(err, RC_IO, "the comparison could not be written");
+	if (!rc && !d.n[MOVED] && !d.n[WITHIN] && !d.n[UNKNOWN])
+		rc = error_set(err, RC_NOT_FOUND,
+			       "nothing was compared: no value is in both runs%s",
+			       o->metrics || o->counters ? " and in the selection" : "");
 	*moved_out = d.n[MOVED];
 	values_free(d.a.values);
 	values_free(d.b.values);

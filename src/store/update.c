@@ -45,9 +45,13 @@ struct update {
 static int open_database(const char *path, int flags, sqlite3 **db_out, struct error *err)
 {
 	const char *vfs = *path ? VFS : NULL;
+	struct stat st;
 	int rc = 0;
 
 	*db_out = NULL;
+	/* SQLite would wait for the other end of a pipe. */
+	if (*path && !stat(path, &st) && !S_ISREG(st.st_mode))
+		return error_set(err, RC_INVALID, "'%s' is not a regular file", path);
 	if (sqlite3_open_v2(path, db_out, flags | SQLITE_OPEN_NOMUTEX, vfs) != SQLITE_OK) {
 		rc = sql_error(*db_out, err);
 		sqlite3_close(*db_out);

@@ -56,6 +56,17 @@ like "$(cat out)" '^0 moved beyond their spread, [0-9]+ did not' 'nothing moved'
 exits 0 'as CSV' "$retally" diff r r --format csv
 like "$(head -1 out)" '^kernel,scope,kind,name,a,b,unit,change,change_share,spread,verdict$' 'its columns'
 exits 2 'one directory' "$retally" diff r
+exits 2 'a name that neither has' "$retally" diff r r -m nope
+like "$(cat err)" 'nothing was compared' 'says so'
+cp -r r cut
+rm cut/retally.db
+for spool in cut/spool/*; do truncate -s -9 "$spool"; done
+"$retally" diff r cut >out 2>err
+like "$(cat err)" 'cut: spool/.*ends within a record' 'what is damaged is said'
+rm cut/retally.db
+mkfifo cut/retally.db
+timeout 20 "$retally" report cut >out 2>err
+ok $(($? == 124)) 'a pipe in place of the database is not waited for'
 
 # ---- JSON ----
 exits 0 'as JSON' "$retally" report r --format json
