@@ -15,7 +15,7 @@ mpirun=${MPIRUN:-mpirun}
 many=$(counters | paste -sd,)
 timeout 60 $mpirun -n 2 "$ranks" >plain 2>plain.err
 check $? 'without retally'
-for how in '--replay window' '--replay kernel' '--replay none --distribute rank'; do
+for how in '--replay window' '--replay kernel' '--distribute rank'; do
 	name=$(echo "$how" | tr -cd 'a-z')
 	# shellcheck disable=SC2086
 	timeout 240 $mpirun -n 2 "$retally" run --source cuda -e "$many" $how -o "run.$name" -- "$ranks" >"$name.out" 2>"$name.err"
