@@ -4,8 +4,8 @@
 
 #include "source/rocm/rocm_api.h"
 
-#include <dirent.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,41 +17,68 @@ void rocm_host_chip_name(uint32_t version, char *out, size_t size)
 	snprintf(out, size, "gfx%u%x%x", version / 10000, version / 100 % 100, version % 100);
 }
 
-/* 0: the node is no GPU, or cannot be read. */
-static uint32_t read_version(const char *topology, const char *node)
+/* One number, and nothing behind it. */
+static int parse_version(const char *text, const char *path, uint32_t *version_out,
+			 struct error *err)
 {
-	char path[PATH_MAX], line[256];
-	unsigned long value;
+	size_t n = strcspn(text, "\n");
 	uint32_t version = 0;
-	FILE *f;
+	bool good = n && n <= 6;
 
+	for (size_t i = 0; i < n && good; i++) {
+		good = text[i] >= '0' && text[i] <= '9';
+		version = 10 * version + (uint32_t)(text[i] - '0');
+	}
+	if (!good)
+		return error_set(
+			err, RC_INVALID,
+			"'%.300s': '%.*s' is no gfx_target_version, which is a number of up "
+			"to six digits",
+			path, (int)(n < 40 ? n : 40), text);
+	*version_out = version;
+	return 0;
+}
+
+/* 0: the node is no GPU, or not there. */
+static int read_version(const char *topology, const char *node, uint32_t *version_out,
+			struct error *err)
+{
+	static const char key[] = "gfx_target_version ";
+	char path[PATH_MAX], line[256];
+	FILE *f;
+	int rc = 0;
+
+	*version_out = 0;
 	if (snprintf(path, sizeof(path), "%s/nodes/%s/properties", topology, node) >=
 	    (int)sizeof(path))
 		return 0;
 	f = fopen(path, "re");
 	if (!f)
 		return 0;
-	while (fgets(line, sizeof(line), f))
-		if (sscanf(line, "gfx_target_version %lu", &value) == 1 && value < 1000000)
-			version = (uint32_t)value;
+	while (!rc && fgets(line, sizeof(line), f))
+		if (!strncmp(line, key, strlen(key)))
+			rc = parse_version(line + strlen(key), path, version_out, err);
 	fclose(f);
-	return version;
+	return rc;
 }
 
 int rocm_host_detect(const char *topology, const char **chip_out, struct error *err)
 {
 	static char chip[32];
 	const char *variable = getenv("RETALLY_KFD");
-	char nodes[PATH_MAX], number[16];
+	char number[16];
 	uint32_t version = 0;
 
 	if (!topology)
 		topology = variable && *variable ? variable : TOPOLOGY;
-	snprintf(nodes, sizeof(nodes), "%s/nodes", topology);
 	/* In the order of the kernel's numbers. */
 	for (unsigned i = 0; i < 64 && !version; i++) {
+		int rc;
+
 		snprintf(number, sizeof(number), "%u", i);
-		version = read_version(topology, number);
+		rc = read_version(topology, number, &version, err);
+		if (rc)
+			return rc;
 	}
 	if (!version)
 		return error_set(err, RC_NOT_FOUND,

@@ -17,9 +17,12 @@ like "$(cat out)" 'for gfx90a: 1 pass' 'is found out'
 gpu 90402
 exits 0 'another one' "$retally" plan --source rocm -e SQ_WAVES
 like "$(cat out)" 'for gfx942: 1 pass' 'is found out'
-gpu 123456789
-exits 2 'a number that is none' "$retally" plan --source rocm -e SQ_WAVES
-like "$(cat err)" 'no AMD GPU' 'is no GPU'
+for wrong in 123456789 90010x 0x15f9a -90010 '90010 1' ''; do
+	gpu "$wrong"
+	exits 2 "the version '$wrong'" "$retally" plan --source rocm -e SQ_WAVES
+	like "$(cat err)" "kfd/nodes/1/properties': '$wrong' is no gfx_target_version" 'is refused with its file'
+	is "$(grep -c . err)" 1 'in one sentence'
+done
 gpu 90010
 exits 0 'sources, without ROCm' "$retally" list sources
 like "$(cat out)" 'rocm +counting on AMD GPUs +no +librocprofiler-sdk' 'says what is missing'
