@@ -46,6 +46,8 @@ static int run_take_plan(struct setup *s, const struct options *o, struct error 
 	if (o->selection.n)
 		return error_set(err, RC_INVALID,
 				 "--plan has its selection in it: leave out -m, -e and --set");
+	if (o->chip)
+		return error_set(err, RC_INVALID, "--plan has its chip in it: leave out --chip");
 	rc = plan_read_file(&s->plan, o->plan, err);
 	return rc || o->join ? rc : perf_host_prove(&s->plan, err);
 }
@@ -60,6 +62,14 @@ static int run_prepare(struct setup *s, const struct options *o, char *program, 
 	if (o->join)
 		return error_set(err, RC_INVALID, "--join goes with --plan");
 	rc = setup_catalog(s, o, program, err);
+	/* A GPU may be where the program will run; a CPU is the one that is here. */
+	if (!rc && o->chip && !s->this_machine && s->catalog.source &&
+	    !strcmp(s->catalog.source, "perf"))
+		return error_set(
+			err, RC_INVALID,
+			"--chip: '%s' is a CPU, and run counts on the CPUs that it runs on; "
+			"`retally plan` plans for others",
+			o->chip);
 	if (!rc)
 		rc = setup_plan(s, o, err);
 	if (!rc)

@@ -58,6 +58,8 @@ static const struct option_def table[] = {
 	 "read more metrics from a YAML file"},
 	{0, "chip", "NAME", COMMAND_PLAN | COMMAND_LIST, OPTION_STRING, AT(chip), 0,
 	 "another chip than this machine's (see `retally list chips`)"},
+	{0, "chip", "NAME", COMMAND_RUN, OPTION_STRING, AT(chip), 0,
+	 "GPUs of this kind, which may be elsewhere (see `retally list chips`); those of another kind run uncounted"},
 	{0, "source", "NAME", SELECTING | COMMAND_LIST, OPTION_STRING, AT(source), 0,
 	 "where counts come from (see `retally list sources`)"},
 	{0, "count", NULL, COMMAND_PLAN, OPTION_FLAG, AT(count), 0, "print the number of passes only"},
@@ -123,6 +125,8 @@ static const struct option_def table[] = {
 	 "names only that match: word = substring; regex: glob: exact: ! before excludes"},
 	{'k', "kernel", "PATTERN", COMMAND_RUN, OPTION_LIST, AT(kernels), 0,
 	 "kernels only that match: word = substring, so 'scale' also takes C++ names (seen mangled, _Z5scalePf); regex: glob: exact: ! before excludes"},
+	{0, "range", "PATTERN", COMMAND_RUN, OPTION_LIST, AT(ranges), 0,
+	 "only inside of ranges (rocTX, NVTX, retally.h) whose name matches, as with -k; with --replay range those are counted"},
 	{0, "by", "WHAT", COMMAND_REPORT, OPTION_STRING, AT(by), 0,
 	 "kernel (default), dispatch, pass, rank, window, or reason (of what was declined)"},
 	{0, "wide", NULL, COMMAND_REPORT, OPTION_FLAG, AT(wide), 0,
@@ -391,6 +395,7 @@ void options_release(struct options *o)
 	vec_release(&o->selection);
 	vec_release(&o->metrics_files);
 	vec_release(&o->kernels);
+	vec_release(&o->ranges);
 }
 
 bool options_next(unsigned command, size_t *at, struct option_info *info_out)

@@ -47,6 +47,7 @@ struct options {
 	VEC(struct option_selection) selection;
 	struct option_list metrics_files;
 	struct option_list kernels; /* -k, may be repeated */
+	struct option_list ranges;  /* --range, may be repeated */
 	const char *source;
 	const char *chip;
 	const char *output; /* -o */

@@ -79,6 +79,7 @@ static int read_numbers(struct replay_choice *c, const struct options *o, struct
 				 "window and auto",
 				 replay_settings_mode_name(s->mode));
 	c->only_in_place = o->kernels.n      ? "-k"
+			   : o->ranges.n     ? "--range"
 			   : o->launch_skip  ? "--launch-skip"
 			   : o->launch_count ? "--launch-count"
 			   : o->window       ? "--window"
@@ -89,16 +90,16 @@ static int read_numbers(struct replay_choice *c, const struct options *o, struct
 	return 0;
 }
 
-static int check_patterns(const struct options *o, struct error *err)
+static int check_patterns(const char *option, const struct option_list *list, struct error *err)
 {
-	if (o->kernels.n > REPLAY_SETTINGS_PATTERNS_MAX)
-		return error_set(err, RC_INVALID, "-k: %zu patterns are too many", o->kernels.n);
-	for (size_t i = 0; i < o->kernels.n; i++) {
+	if (list->n > REPLAY_SETTINGS_PATTERNS_MAX)
+		return error_set(err, RC_INVALID, "%s: %zu patterns are too many", option, list->n);
+	for (size_t i = 0; i < list->n; i++) {
 		struct pattern p;
-		int rc = pattern_init(&p, o->kernels.items[i], err);
+		int rc = pattern_init(&p, list->items[i], err);
 
 		if (rc)
-			return error_prefix(err, "-k");
+			return error_prefix(err, "%s", option);
 		pattern_release(&p);
 	}
 	return 0;
@@ -136,13 +137,17 @@ int replay_choice_read(struct replay_choice *c, const struct options *o, struct 
 	if (!rc)
 		rc = read_numbers(c, o, err);
 	if (!rc)
-		rc = check_patterns(o, err);
+		rc = check_patterns("-k", &o->kernels, err);
+	if (!rc)
+		rc = check_patterns("--range", &o->ranges, err);
 	if (!rc && c->application && c->only_in_place)
 		rc = refuse_in_application(c, err);
 	if (!rc && c->in_place)
 		rc = refuse_in_place(o, err);
 	c->run.settings.patterns = o->kernels.items;
 	c->run.settings.n_patterns = o->kernels.n;
+	c->run.settings.ranges = o->ranges.items;
+	c->run.settings.n_ranges = o->ranges.n;
 	return rc;
 }
 

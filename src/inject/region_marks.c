@@ -13,11 +13,13 @@ HOOK void retally_region_begin(const char *name)
 {
 	/* What devices still have to do for the program is done before the region counts. */
 	replay_session_mark(name, true);
-	region_begin(name, __builtin_return_address(0), __builtin_frame_address(0));
+	if (replay_session_takes_range(name))
+		region_begin(name, __builtin_return_address(0), __builtin_frame_address(0));
 }
 
 HOOK void retally_region_end(const char *name)
 {
-	region_end(name, __builtin_return_address(0), __builtin_frame_address(0));
+	if (replay_session_takes_range(name))
+		region_end(name, __builtin_return_address(0), __builtin_frame_address(0));
 	replay_session_mark(name, false);
 }

@@ -146,10 +146,7 @@ ENTRY struct rocp_configure_result *rocprofiler_configure(uint32_t version, cons
 {
 	const struct rocm_tool_hooks hooks = {
 		.tables = take_hsa,
-		.range = replay_session_engine() &&
-					 replay_session_settings()->mode == REPLAY_SETTINGS_RANGE
-				 ? mark_range
-				 : NULL,
+		.range = replay_session_wants_marks() ? mark_range : NULL,
 		.say = say_rocm,
 		.tell = tell_rocm,
 	};

@@ -39,7 +39,7 @@ static struct {
 	bool started;
 	struct arena arena;
 	struct replay_settings settings;
-	struct pattern *patterns;
+	struct pattern *patterns, *ranges;
 	struct plan plan;
 	struct replay *engine;
 	struct identity identity;
@@ -79,6 +79,11 @@ const struct plan *replay_session_plan(void)
 const struct replay_settings *replay_session_settings(void)
 {
 	return &session.settings;
+}
+bool replay_session_wants_marks(void)
+{
+	return session.engine &&
+	       (session.settings.mode == REPLAY_SETTINGS_RANGE || session.settings.n_ranges);
 }
 const void *replay_session_map(void)
 {
@@ -156,6 +161,8 @@ static void close_spool(void)
 
 void replay_session_mark(const char *name, bool begins)
 {
+	if (!replay_session_takes_range(name))
+		return;
 	atomic_fetch_add(&session.marking, 1);
 	if (session.engine && !atomic_load(&session.marks_over) &&
 	    (atomic_load(&session.use) != USE_YES || session.pid == getpid())) {
@@ -335,14 +342,13 @@ bool replay_session_use(void)
 /* ---- the start ---- */
 
 /* As in a report: one that includes has to match, when there is any, and none that excludes. */
-static bool match(void *data, const char *kernel)
+static bool match_name(const struct pattern *patterns, size_t n, const char *name)
 {
 	bool any_include = false, included = false;
 
-	(void)data;
-	for (size_t i = 0; i < session.settings.n_patterns; i++) {
-		const struct pattern *p = &session.patterns[i];
-		bool matches = pattern_matches(p, kernel);
+	for (size_t i = 0; i < n; i++) {
+		const struct pattern *p = &patterns[i];
+		bool matches = pattern_matches(p, name);
 
 		/* pattern_matches already turns an excluding pattern around. */
 		if (p->exclude && !matches)
@@ -355,6 +361,17 @@ static bool match(void *data, const char *kernel)
 	return included || !any_include;
 }
 
+static bool match_kernel(void *data, const char *kernel)
+{
+	(void)data;
+	return match_name(session.patterns, session.settings.n_patterns, kernel);
+}
+
+bool replay_session_takes_range(const char *name)
+{
+	return match_name(session.ranges, session.settings.n_ranges, name ? name : "");
+}
+
 static int open_engine(struct error *err)
 {
 	const struct replay_settings *s = &session.settings;
@@ -364,7 +381,8 @@ static int open_engine(struct error *err)
 		.window = s->window,
 		.max_snapshot = s->max_snapshot,
 		.repeat = s->repeat,
-		.match = s->n_patterns ? match : NULL,
+		.match = s->n_patterns ? match_kernel : NULL,
+		.only_in_ranges = s->n_ranges != 0,
 		.skip = s->skip,
 		.count = s->count,
 		.random = s->random,
@@ -374,6 +392,19 @@ static int open_engine(struct error *err)
 	};
 
 	return replay_open(&session.engine, &o, &session.plan, replay_session_append, NULL, err);
+}
+
+static int read_patterns(struct pattern **patterns_out, const char *const *texts, size_t n,
+			 struct error *err)
+{
+	int rc = 0;
+
+	*patterns_out = arena_array(&session.arena, n + 1, sizeof(**patterns_out));
+	if (!*patterns_out)
+		return error_set(err, RC_NO_MEMORY, "out of memory");
+	for (size_t i = 0; !rc && i < n; i++)
+		rc = pattern_init(&(*patterns_out)[i], texts[i], err);
+	return rc;
 }
 
 static int set_up(char *const *envp, const char *text, struct error *err)
@@ -389,12 +420,13 @@ static int set_up(char *const *envp, const char *text, struct error *err)
 				 REPLAY_SETTINGS_VARIABLE
 				 " needs RETALLY_PLAN and the absolute path RETALLY_OUT beside it");
 	session.directory = arena_strdup(&session.arena, directory);
-	session.patterns = arena_array(&session.arena, session.settings.n_patterns + 1,
-				       sizeof(*session.patterns));
-	if (!session.directory || !session.patterns)
+	if (!session.directory)
 		return error_set(err, RC_NO_MEMORY, "out of memory");
-	for (size_t i = 0; !rc && i < session.settings.n_patterns; i++)
-		rc = pattern_init(&session.patterns[i], session.settings.patterns[i], err);
+	rc = read_patterns(&session.patterns, session.settings.patterns,
+			   session.settings.n_patterns, err);
+	if (!rc)
+		rc = read_patterns(&session.ranges, session.settings.ranges,
+				   session.settings.n_ranges, err);
 	if (!rc)
 		rc = plan_read_file(&session.plan, plan, err);
 	if (!rc)

@@ -41,6 +41,10 @@ int replay_session_append(void *unused, enum spool_type type, const void *a, siz
 /* The mapped front of the spool (SPOOL_LOG_AT bytes), NULL before replay_session_use. */
 const void *replay_session_map(void);
 
+/* Whether ranges of that name are chosen (--range). NULL: one without a name. */
+bool replay_session_takes_range(const char *name);
+/* Whether marks of the program matter: as units, or as a filter. */
+bool replay_session_wants_marks(void);
 /* A range of the program begins or ends, for its devices; from any thread. */
 void replay_session_mark(const char *name, bool begins);
 

@@ -65,7 +65,7 @@ int in_place_init(struct in_place *p, const struct replay_settings *settings, co
 	rc = rc ? rc : add_text(p, "RETALLY_OUT", absolute, "", err);
 	rc = rc ? rc : add_text(p, "RETALLY_SIM_TOOL", library, "", err);
 	rc = rc ? rc : add_text(p, "CUDA_INJECTION64_PATH", library, "", err);
-	if (settings->mode == REPLAY_SETTINGS_RANGE)
+	if (settings->mode == REPLAY_SETTINGS_RANGE || settings->n_ranges)
 		rc = rc ? rc : add_text(p, "NVTX_INJECTION64_PATH", library, "", err);
 	rc = rc ? rc : add_list(p, "ROCP_TOOL_LIBRARIES", library, err);
 	rc = rc ? rc : add_list(p, "LD_PRELOAD", library, err);
@@ -123,6 +123,10 @@ void in_place_describe(const struct run_in_place *r, struct str *out)
 	for (size_t i = 0; i < s->n_patterns; i++) {
 		str_add(out, " -k ");
 		add_quoted(out, s->patterns[i]);
+	}
+	for (size_t i = 0; i < s->n_ranges; i++) {
+		str_add(out, " --range ");
+		add_quoted(out, s->ranges[i]);
 	}
 	if (s->skip)
 		str_addf(out, " -s %llu", (unsigned long long)s->skip);

@@ -3,7 +3,7 @@
  */
 #include "replay/engine.h"
 
-/* The filters -s and -c, over the dispatches that pass -k. */
+/* The filters -s and -c, over the dispatches that pass -k and --range. */
 static bool in_range_of_filter(struct replay_device *d)
 {
 	const struct replay_options *o = &d->replay->options;
@@ -101,7 +101,7 @@ static enum replay_verdict decide(struct replay_device *d, const struct runtime_
 		return d->dead ? REPLAY_LIVE : decide_transfer(d, op);
 	ordinal = atomic_fetch_add_explicit(&r->ordinals, 1, memory_order_relaxed);
 	k = kernel_find(d, op->kernel);
-	wanted = k && k->wanted && in_range_of_filter(d);
+	wanted = k && k->wanted && !replay_outside(r) && in_range_of_filter(d);
 	if (!k)
 		record_decline(d, NULL, "out of memory", SPOOL_INSTEAD_NOTHING, 1);
 	if (!wanted || (d->mode == REPLAY_MODE_RANGE && !d->range)) {

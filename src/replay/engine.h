@@ -223,7 +223,7 @@ struct replay {
 	_Atomic(struct replay_device *) devices;
 	_Atomic bool disabled, abandoned;
 	pthread_mutex_t range_lock; /* of the marked ranges that are open */
-	uint32_t n_ranges;          /* may be more than have a place */
+	_Atomic uint32_t n_ranges;  /* may be more than have a place */
 	char ranges[REPLAY_RANGES][REPLAY_RANGE_NAME];
 	_Atomic uint64_t ordinals, window_ordinals;
 	_Atomic uint32_t kernel_ids;

@@ -11,7 +11,13 @@
 
 static bool in_use(const struct replay *r)
 {
-	return r->options.mode == REPLAY_MODE_RANGE && !atomic_load(&r->abandoned);
+	return (r->options.mode == REPLAY_MODE_RANGE || r->options.only_in_ranges) &&
+	       !atomic_load(&r->abandoned);
+}
+
+bool replay_outside(const struct replay *r)
+{
+	return r->options.only_in_ranges && !atomic_load(&r->n_ranges);
 }
 
 bool range_current(struct replay *r, char name_out[REPLAY_RANGE_NAME])

@@ -54,8 +54,9 @@ struct replay_options {
 	/* Which dispatches: the filters -k, -s, -c, already parsed. match may be NULL (all). */
 	bool (*match)(void *data, const char *kernel);
 	void *match_data;
-	uint64_t skip;  /* matching dispatches left out at the start, per device */
-	uint64_t count; /* then so many are taken; 0: all */
+	bool only_in_ranges; /* and only those inside of a range that is marked */
+	uint64_t skip;       /* matching dispatches left out at the start, per device */
+	uint64_t count;      /* then so many are taken; 0: all */
 	/* REPLAY_MODE_NONE: the pass of the n-th counted dispatch of a kernel is (offset + n) mod
 	 * P, or drawn from seed when random. */
 	bool random;
@@ -105,6 +106,9 @@ void replay_after(struct replay_device *d, const struct runtime_op *op, bool lau
 /* The cheap way past for dispatches that the filter of names leaves out: whether it does (the same
  * answer for a name every time, so that a runtime can remember it with the kernel) ... */
 bool replay_matches(const struct replay *r, const char *kernel);
+/* ... or whether all are left out now, because only those in marked ranges are wanted and none is
+ * open ... */
+bool replay_outside(const struct replay *r);
 /* ... and whether nothing is going on that such a dispatch could disturb. True: launch it and call
  * replay_passed; no lock is taken. False: replay_before as always. Transfers may do the same. */
 bool replay_pass_over(struct replay_device *d);
@@ -120,8 +124,8 @@ void replay_boundary_no_wait(struct replay_device *d, const char *why);
  * of a range between two boundaries is one unit. Does nothing in the other modes. */
 void replay_range(struct replay_device *d, const char *name);
 /* The marks of a program, from any thread: replay_range for all devices, those that come up inside
- * a range as well. Ranges nest; dispatches belong to the innermost. Do nothing in the other modes.
- */
+ * a range as well. Ranges nest; dispatches belong to the innermost. In the other modes they matter
+ * to only_in_ranges alone. */
 void replay_range_begin(struct replay *r, const char *name);
 void replay_range_end(struct replay *r, const char *name);
 /* replay_boundary for all devices, e.g. at exit. */

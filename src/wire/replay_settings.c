@@ -50,9 +50,9 @@ static bool is_plain(unsigned char c)
 	return c >= 0x20 && c != 0x7f && c != '%' && c != ';';
 }
 
-static void add_pattern(struct str *out, const char *pattern)
+static void add_pattern(struct str *out, const char *key, const char *pattern)
 {
-	str_add(out, ";kernel=");
+	str_addf(out, ";%s=", key);
 	for (const char *c = pattern; *c; c++) {
 		if (is_plain((unsigned char)*c))
 			str_add_char(out, *c);
@@ -71,7 +71,9 @@ void replay_settings_format(const struct replay_settings *s, struct str *out)
 		 (unsigned long long)s->seed, (unsigned long long)s->offset);
 	str_addf(out, ";launch=%s;collection=%s", s->launch, s->collection);
 	for (size_t i = 0; i < s->n_patterns; i++)
-		add_pattern(out, s->patterns[i]);
+		add_pattern(out, "kernel", s->patterns[i]);
+	for (size_t i = 0; i < s->n_ranges; i++)
+		add_pattern(out, "range", s->ranges[i]);
 }
 
 /* ---- reading ---- */
@@ -163,11 +165,11 @@ static int hex_digit(char c)
 	return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-static int take_pattern(const char **at, struct arena *arena, const char **pattern_out,
-			struct error *err)
+static int take_pattern(const char **at, struct arena *arena, const char *key,
+			const char **pattern_out, struct error *err)
 {
 	char *value, *to;
-	int rc = take(at, arena, "kernel", &value, err);
+	int rc = take(at, arena, key, &value, err);
 
 	if (rc)
 		return rc;
@@ -182,20 +184,42 @@ static int take_pattern(const char **at, struct arena *arena, const char **patte
 		low = *c == '%' && high >= 0 ? hex_digit(c[2]) : -1;
 		both = 16 * high + low;
 		if (low < 0 || !both || is_plain((unsigned char)both))
-			return bad_value("kernel", value, err);
+			return bad_value(key, value, err);
 		*to++ = (char)both;
 		c += 2;
 	}
 	*to = '\0';
-	return *value ? 0 : bad_value("kernel", value, err);
+	return *value ? 0 : bad_value(key, value, err);
+}
+
+/* All patterns of one key that follow each other. */
+static int take_patterns(const char **at, struct arena *arena, const char *key,
+			 const char *const **patterns_out, size_t *n_out, struct error *err)
+{
+	const char **patterns;
+	size_t n = 1, n_key = strlen(key);
+	int rc = 0;
+
+	for (const char *c = *at; *c; c++)
+		n += *c == ';';
+	if (n > 2 * REPLAY_SETTINGS_PATTERNS_MAX)
+		return error_set(err, RC_INVALID,
+				 REPLAY_SETTINGS_VARIABLE ": %zu patterns are too many", n);
+	patterns = arena_array(arena, n, sizeof(*patterns));
+	if (!patterns)
+		return error_set(err, RC_NO_MEMORY, "out of memory");
+	for (n = 0; !rc && !strncmp(*at, key, n_key) && (*at)[n_key] == '='; n++)
+		rc = take_pattern(at, arena, key, &patterns[n], err);
+	*patterns_out = patterns;
+	*n_out = n;
+	return rc;
 }
 
 int replay_settings_parse(struct replay_settings *s, struct arena *arena, const char *text,
 			  struct error *err)
 {
-	const char **patterns = NULL, *at = text;
+	const char *at = text;
 	uint64_t mode = 0, verify = 0, window = 0, repeat = 0, pass = 0, is_random = 0;
-	size_t n = 0, n_found = 0;
 	int rc;
 
 	*s = (struct replay_settings){0};
@@ -219,25 +243,17 @@ int replay_settings_parse(struct replay_settings *s, struct arena *arena, const 
 		return rc;
 	if (!repeat)
 		return bad_value("repeat", "0", err);
-	for (const char *c = at; *c; c++)
-		n += *c == ';';
-	n += *at != '\0';
-	if (n > REPLAY_SETTINGS_PATTERNS_MAX)
-		return error_set(err, RC_INVALID,
-				 REPLAY_SETTINGS_VARIABLE ": %zu patterns are too many", n);
-	patterns = arena_array(arena, n + 1, sizeof(*patterns));
-	if (!patterns)
-		return error_set(err, RC_NO_MEMORY, "out of memory");
-	while (!rc && *at)
-		rc = take_pattern(&at, arena, &patterns[n_found++], err);
+	rc = take_patterns(&at, arena, "kernel", &s->patterns, &s->n_patterns, err);
+	rc = rc ? rc : take_patterns(&at, arena, "range", &s->ranges, &s->n_ranges, err);
+	if (!rc && *at)
+		rc = error_set(err, RC_INVALID,
+			       REPLAY_SETTINGS_VARIABLE ": nothing is expected at '%.40s'", at);
 	s->mode = (enum replay_settings_mode)mode;
 	s->verify = (enum replay_settings_verify)verify;
 	s->window = (uint32_t)window;
 	s->repeat = (uint32_t)repeat;
 	s->pass = (uint32_t)pass;
 	s->random = is_random;
-	s->patterns = patterns;
-	s->n_patterns = n_found;
 	return rc;
 }
 
@@ -247,24 +263,36 @@ static int compare_text(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-int replay_settings_filters(const struct replay_settings *s, struct str *out)
+/* " OPTION PATTERN" of each, sorted; without the blank where the text began. */
+static int add_sorted(const char *option, const char *const *patterns, size_t n, size_t start,
+		      struct str *out)
 {
-	const char **sorted = calloc(s->n_patterns + 1, sizeof(*sorted));
-	size_t start = out->size;
+	const char **sorted = calloc(n + 1, sizeof(*sorted));
 
 	if (!sorted)
 		return RC_NO_MEMORY;
+	for (size_t i = 0; i < n; i++)
+		sorted[i] = patterns[i];
+	if (n)
+		qsort((void *)sorted, n, sizeof(*sorted), compare_text);
+	for (size_t i = 0; i < n; i++)
+		str_addf(out, "%s%s %s", out->size > start ? " " : "", option, sorted[i]);
+	free((void *)sorted);
+	return 0;
+}
+
+int replay_settings_filters(const struct replay_settings *s, struct str *out)
+{
+	size_t start = out->size;
+	int rc;
+
 	if (s->count)
 		str_addf(out, "-c %llu", (unsigned long long)s->count);
-	for (size_t i = 0; i < s->n_patterns; i++)
-		sorted[i] = s->patterns[i];
-	if (s->n_patterns)
-		qsort((void *)sorted, s->n_patterns, sizeof(*sorted), compare_text);
-	for (size_t i = 0; i < s->n_patterns; i++)
-		str_addf(out, "%s-k %s", out->size > start ? " " : "", sorted[i]);
+	rc = add_sorted("-k", s->patterns, s->n_patterns, start, out);
+	if (!rc)
+		rc = add_sorted("--range", s->ranges, s->n_ranges, start, out);
 	if (s->skip)
 		str_addf(out, "%s-s %llu", out->size > start ? " " : "",
 			 (unsigned long long)s->skip);
-	free((void *)sorted);
-	return str_is_failed(out) ? RC_NO_MEMORY : 0;
+	return str_is_failed(out) ? RC_NO_MEMORY : rc;
 }

@@ -2,10 +2,10 @@
 /*
  * How dispatches are to be replayed in place, as the command tells the object in the program: one
  * canonical text in the variable RETALLY_REPLAY. Every key is there, in this order, once;
- * `kernel` comes last and may be repeated:
+ * `kernel` and then `range` come last and may be missing or repeated:
  *
  *   mode=window;verify=first;window=300;max-snapshot=0;repeat=1;skip=0;count=0;pass=0;
- *   random=0;seed=0;offset=0;launch=ID;collection=ID;kernel=PATTERN
+ *   random=0;seed=0;offset=0;launch=ID;collection=ID;kernel=PATTERN;range=PATTERN
  *
  * A pattern's ';', '%' and control characters are written %XX. Anything else is refused.
  */
@@ -48,8 +48,10 @@ struct replay_settings {
 	bool random;           /* of REPLAY_SETTINGS_NONE */
 	uint64_t seed, offset;
 	char launch[SPOOL_ID_SIZE], collection[SPOOL_ID_SIZE];
-	const char *const *patterns; /* as for base/pattern.h */
+	const char *const *patterns; /* of kernels, as for base/pattern.h */
 	size_t n_patterns;
+	const char *const *ranges; /* the same of marked ranges; none: inside and outside of all */
+	size_t n_ranges;
 };
 
 /* "kernel", "window"...; false when there is no such word. */
@@ -61,8 +63,8 @@ void replay_settings_format(const struct replay_settings *s, struct str *out);
 /* Reads it; patterns go to the arena. RC_INVALID names what is wrong, RC_NO_MEMORY. */
 int replay_settings_parse(struct replay_settings *s, struct arena *arena, const char *text,
 			  struct error *err);
-/* Appends the filters as a part of the collection's identity: "-c 10 -k add -s 5", "" for none. The
- * order in which patterns were given does not matter. */
+/* Appends the filters as a part of the collection's identity: "-c 10 -k add --range solve -s 5", ""
+ * for none. The order in which patterns were given does not matter. */
 int replay_settings_filters(const struct replay_settings *s, struct str *out);
 
 #endif

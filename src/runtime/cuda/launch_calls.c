@@ -72,7 +72,8 @@ static void launch(struct cuda_context *c, const struct cu_launch_config *config
 	cuda_session_open_device(c);
 	if (!c->device)
 		return;
-	if (f && !f->wanted && replay_pass_over(c->device)) {
+	if (f && (!f->wanted || replay_outside(cuda_session.replay)) &&
+	    replay_pass_over(c->device)) {
 		cuda_drain_note_passed(c, k.stream);
 		pending.passed = true;
 		pending.context = c;

@@ -171,7 +171,8 @@ static void on_kernel(struct hsa_tap *tap, const void *packet, hsa_packet_writer
 
 	memcpy(&p, packet, sizeof(p));
 	kernel = rocm_tool_kernel(p.kernel_object);
-	if (!replay_matches(hsa_session.replay, kernel ? kernel->name : "?") &&
+	if ((replay_outside(hsa_session.replay) ||
+	     !replay_matches(hsa_session.replay, kernel ? kernel->name : "?")) &&
 	    replay_pass_over(engine)) {
 		pass_over(tap, &p, writer);
 		replay_passed(engine);

@@ -24,4 +24,40 @@ like "$(cat report)" '20 dispatches counted' 'two passes: each dispatch twice'
 clean 'two passes' ''
 run dir '' --replay range -k nothing -e SQ_WAVES
 is "$("$dump" dir/spool/*.rts | grep -c '^range')" 0 'with -k only kernels that match are counted in ranges'
+
+# As a filter: dispatches are chosen by the ranges that they are in, and are counted each for itself.
+chosen() { # OPTION...: how many dispatches were counted goes to $chosen
+	run dir '' -e SQ_WAVES "$@"
+	is "$status $(cat out)" "0 $(cat alone.)" "$*: the output is the program's"
+	"$retally" report dir --by dispatch --wide --format csv -e SQ_WAVES >rows
+	chosen=$(grep -c '^accumulate,' rows)
+}
+for mode in kernel window; do
+	chosen --replay $mode
+	is "$chosen" 11 "$mode: all without a filter"
+	chosen --replay $mode --range steps
+	is "$chosen" 6 "$mode, --range steps: what is in them, also in a range inside"
+	chosen --replay $mode --range inner
+	is "$chosen" 2 "$mode, --range inner"
+	chosen --replay $mode --range 'regex:^(inner|whole)$'
+	is "$chosen" 6 "$mode, a regular expression: two ranges, one ended by another thread"
+	chosen --replay $mode --range '!steps'
+	is "$chosen" 6 "$mode, all but steps"
+	chosen --replay $mode --range steps --range exact:whole -k accumulate -s 1 -c 7
+	is "$chosen" 7 "$mode, with the other filters, which count what is inside"
+	chosen --replay $mode --range nowhere
+	is "$chosen" 0 "$mode, a name that is no range"
+done
+chosen --distribute dispatch --range whole
+# the first is only looked at, whether it ends
+is "$chosen $(accounted dir)" '3 4' 'one pass a dispatch: in ranges only'
+# As units: those that are chosen, as if the others were not there.
+run dir '' --replay range --range steps -e SQ_WAVES
+"$retally" report dir --by dispatch --wide --format csv -e SQ_WAVES >rows
+is "$(waves steps) $(grep -c ',range,' rows)" '16 32 48  3' 'units: the chosen, in pieces where another one began and ended'
+is "$(waves inner)" '' 'and not those inside'
+exits 125 'a filter that is none' "$retally" run --source rocm -e SQ_WAVES --range 'regex:(' -- "$traps"
+like "$(cat err)" '^retally: error: --range: pattern .regex:' 'is refused with its name'
+exits 125 'application mode' "$retally" run --replay application -e page-faults --range x -- true
+like "$(cat err)" '--range is for kernels that are replayed in place' 'has no ranges'
 done_testing

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const char *const ranges[] = {"solve", "glob:step;*"};
 static const char *const patterns[] = {"add", "regex:^a;b%$", "glob:x*\n", "!exact:caf\xc3\xa9"};
 
 static struct replay_settings example(void)
@@ -24,7 +25,9 @@ static struct replay_settings example(void)
 					.launch = "0123abc",
 					.collection = "ff",
 					.patterns = patterns,
-					.n_patterns = 4};
+					.n_patterns = 4,
+					.ranges = ranges,
+					.n_ranges = 2};
 }
 
 static void test_round_trip(void **state)
@@ -40,12 +43,16 @@ static void test_round_trip(void **state)
 			    "mode=window;verify=always;window=300;max-snapshot=1099511627776;"
 			    "repeat=3;skip=5;count=18446744073709551615;pass=2;random=1;seed=7;"
 			    "offset=9;launch=0123abc;collection=ff;kernel=add;"
-			    "kernel=regex:^a%3Bb%25$;kernel=glob:x*%0A;kernel=!exact:caf\xc3\xa9");
+			    "kernel=regex:^a%3Bb%25$;kernel=glob:x*%0A;kernel=!exact:caf\xc3\xa9;"
+			    "range=solve;range=glob:step%3B*");
 	if (replay_settings_parse(&b, &arena, str_text(&first), &err))
 		fail_msg("%s", err.message);
 	assert_int_equal(b.n_patterns, 4);
 	for (size_t i = 0; i < 4; i++)
 		assert_string_equal(b.patterns[i], patterns[i]);
+	assert_int_equal(b.n_ranges, 2);
+	for (size_t i = 0; i < 2; i++)
+		assert_string_equal(b.ranges[i], ranges[i]);
 	replay_settings_format(&b, &second);
 	assert_string_equal(str_text(&first), str_text(&second));
 	str_release(&first);
@@ -104,6 +111,9 @@ static void test_sentences(void **state)
 		 "'-1' is no value of 'max-snapshot'"},
 		{"mode=none;verify=first;window=0;max-snapshot=0;repeat=0",
 		 "'0' is no value of 'repeat'"},
+		{"mode=none;verify=first;window=0;max-snapshot=0;repeat=1;skip=0;count=0;pass=0;"
+		 "random=0;seed=0;offset=0;launch=1;collection=1;range=a;kernel=b",
+		 "nothing is expected at 'kernel=b"},
 	};
 	struct arena arena = {0};
 	struct replay_settings s;
@@ -136,10 +146,14 @@ static void test_filters(void **state)
 	assert_string_equal(str_text(&text), "");
 	for (int i = 0; i < 2; i++) {
 		str_clear(&text);
-		s = (struct replay_settings){
-			.patterns = i ? ab : ba, .n_patterns = 2, .skip = 3, .count = 4};
+		s = (struct replay_settings){.patterns = i ? ab : ba,
+					     .n_patterns = 2,
+					     .ranges = i ? ba : ab,
+					     .n_ranges = 2,
+					     .skip = 3,
+					     .count = 4};
 		assert_int_equal(replay_settings_filters(&s, &text), 0);
-		assert_string_equal(str_text(&text), "-c 4 -k a -k b -s 3");
+		assert_string_equal(str_text(&text), "-c 4 -k a -k b --range a --range b -s 3");
 	}
 	str_release(&text);
 }
