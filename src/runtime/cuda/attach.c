@@ -163,10 +163,10 @@ void cuda_session_open_device(struct cuda_context *c)
 
 static void context_destroyed(struct cuda_context *c)
 {
-	struct cuda_memory m;
+	struct program_memory m;
 
 	cuda_boundary(c, "cuCtxDestroy");
-	while (cuda_memories_take_of(&cuda_session.memories, c, &m))
+	while (memories_take_of_owner(&cuda_session.memories, c->number, &m))
 		if (m.known && c->device)
 			replay_memory_remove(c->device, m.known);
 	c->gone = true;

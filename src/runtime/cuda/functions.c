@@ -136,19 +136,22 @@ static const struct cuda_module *module_get(struct cuda_context *c, struct CUmod
 	e->m.module = module;
 	/* Names are only ever added in front, so the list from here on does not change. */
 	for (const struct name *n = names; n; n = n->next) {
-		struct cuda_memory memory = {.kind = CUDA_MEMORY_GLOBAL, .context = c}, there;
-		cu_ptr *globals;
+		struct program_memory memory = {.kind = MEMORY_VARIABLE, .owner = c->number}, there;
+		cu_ptr *globals, address;
+		size_t size;
 
-		if (d->module_global(&memory.address, &memory.size, module, n->text))
+		if (d->module_global(&address, &size, module, n->text))
 			continue;
+		memory.address = address;
+		memory.size = size;
 		globals = realloc(e->m.globals, (e->m.n_globals + 1) * sizeof(*globals));
 		if (!globals)
 			continue;
 		e->m.globals = globals;
-		globals[e->m.n_globals++] = memory.address;
+		globals[e->m.n_globals++] = address;
 		/* Managed variables are seen as allocations already. */
-		if (!cuda_memories_find(&cuda_session.memories, memory.address, &there))
-			cuda_memories_add(&cuda_session.memories, &memory);
+		if (!memories_find(&cuda_session.memories, address, &there))
+			memories_add(&cuda_session.memories, &memory);
 	}
 	pthread_mutex_lock(&table.lock);
 	e->next = table.modules;

@@ -77,11 +77,12 @@ static void reach_begin(struct reach *r, struct cuda_context *c)
 		r->overflow = true;
 }
 
-static void reach_add(void *data, const struct cuda_memory *m)
+static void reach_add(void *data, const struct program_memory *m)
 {
 	struct reach *r = data;
 
-	if (m->context->ordinal != r->context->ordinal && m->kind == CUDA_MEMORY_DEVICE) {
+	if (cuda_session.contexts[m->owner].ordinal != r->context->ordinal &&
+	    m->kind == MEMORY_DEVICE) {
 		r->why = "reaches memory of another device";
 		return;
 	}
@@ -101,26 +102,26 @@ static void reach_add(void *data, const struct cuda_memory *m)
 static void reach_introduce(struct cuda_context *c)
 {
 	uint64_t added = cuda_session.memories.added;
-	struct cuda_memory m;
+	struct program_memory m;
 
 	if (!c->device || c->introduced == added)
 		return;
-	while (cuda_memories_unknown(&cuda_session.memories, c, &m)) {
+	while (memories_unknown(&cuda_session.memories, c->number, &m)) {
 		struct runtime_memory r = {.address = m.address, .size = m.size, .data = c};
 		struct replay_memory *known;
 
 		/* Managed memory is saved and put back like the device's own: the host looks at it
 		 * after a call that ends the window, and threads that look during one race. */
-		if (m.kind == CUDA_MEMORY_HOST)
+		if (m.kind == MEMORY_HOST)
 			r.flags |= RUNTIME_MEMORY_HOST;
-		if (m.kind == CUDA_MEMORY_FOREIGN) {
+		if (m.kind == MEMORY_FOREIGN) {
 			r.flags |= RUNTIME_MEMORY_UNSAVABLE;
 			r.why = "memory of another process or API";
 		}
 		known = replay_memory_add(c->device, &r);
 		if (!known)
 			return;
-		if (!cuda_memories_name(&cuda_session.memories, m.address, known))
+		if (!memories_name(&cuda_session.memories, m.address, known))
 			replay_memory_remove(c->device, known); /* another thread was faster */
 	}
 	c->introduced = added;
@@ -272,13 +273,13 @@ void cuda_launch_describe(struct cuda_context *c, const struct cu_launch_config 
 	}
 	if (op) {
 		reach_introduce(c);
-		cuda_memories_scan(&cuda_session.memories, op_parameters(op), op->u.kernel.n_bytes,
-				   reach_add, &reach);
+		memories_scan(&cuda_session.memories, op_parameters(op), op->u.kernel.n_bytes,
+			      reach_add, &reach);
 	}
 	for (unsigned i = 0; f && f->module && i < f->module->n_globals; i++) {
-		struct cuda_memory m;
+		struct program_memory m;
 
-		if (cuda_memories_find(&cuda_session.memories, f->module->globals[i], &m))
+		if (memories_find(&cuda_session.memories, f->module->globals[i], &m))
 			reach_add(&reach, &m);
 	}
 	op_out->recorded = op;
@@ -329,17 +330,6 @@ void cuda_graph_forget(struct CUgraphExec_st *exec)
 	pthread_mutex_unlock(&graphs.lock);
 }
 
-static void reach_all(struct reach *r)
-{
-	struct cuda_memories *m = &cuda_session.memories;
-
-	pthread_rwlock_rdlock(&m->lock);
-	for (size_t i = 0; i < m->n; i++)
-		if (m->items[i].context == r->context)
-			reach_add(r, &m->items[i]);
-	pthread_rwlock_unlock(&m->lock);
-}
-
 void cuda_graph_describe(struct cuda_context *c, struct CUgraphExec_st *graph,
 			 struct CUstream_st *stream, struct runtime_op *op_out)
 {
@@ -363,7 +353,7 @@ void cuda_graph_describe(struct cuda_context *c, struct CUgraphExec_st *graph,
 		op->u.graph = graph;
 		reach_introduce(c);
 		/* The nodes' parameters live in the driver: whatever there is can be reached. */
-		reach_all(&reach);
+		memories_each(&cuda_session.memories, c->number, reach_add, &reach);
 	}
 	reach.why = why ? why : reach.why;
 	op_out->recorded = op;
@@ -376,7 +366,7 @@ bool cuda_transfer_describe(struct cuda_context *c, struct cuda_op *recorded, cu
 			    cu_ptr from, size_t n, struct runtime_op *op_out)
 {
 	static _Thread_local struct runtime_reach reach[2];
-	struct cuda_memory m;
+	struct program_memory m;
 
 	*op_out = (struct runtime_op){.kind = RUNTIME_TRANSFER,
 				      .flags = RUNTIME_OP_REACH_EXACT,
@@ -385,8 +375,8 @@ bool cuda_transfer_describe(struct cuda_context *c, struct cuda_op *recorded, cu
 				      .recorded = recorded,
 				      .reach = reach};
 	reach_introduce(c);
-	if (!cuda_memories_find(&cuda_session.memories, to, &m) || !m.known ||
-	    m.context->ordinal != c->ordinal || to + n > m.address + m.size)
+	if (!memories_find(&cuda_session.memories, to, &m) || !m.known ||
+	    cuda_session.contexts[m.owner].ordinal != c->ordinal || to + n > m.address + m.size)
 		return false;
 	reach[op_out->n_reach++] = (struct runtime_reach){.memory = m.known,
 							  .offset = to - m.address,
@@ -394,8 +384,8 @@ bool cuda_transfer_describe(struct cuda_context *c, struct cuda_op *recorded, cu
 							  .access = RUNTIME_ONLY_WRITES};
 	if (!from)
 		return true;
-	if (!cuda_memories_find(&cuda_session.memories, from, &m) || !m.known ||
-	    m.context->ordinal != c->ordinal || from + n > m.address + m.size)
+	if (!memories_find(&cuda_session.memories, from, &m) || !m.known ||
+	    cuda_session.contexts[m.owner].ordinal != c->ordinal || from + n > m.address + m.size)
 		return false;
 	reach[op_out->n_reach++] = (struct runtime_reach){.memory = m.known,
 							  .offset = from - m.address,

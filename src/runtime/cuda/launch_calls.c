@@ -300,10 +300,10 @@ static void copy_to_host(struct cuda_context *c, const struct cupti_callback_dat
 		cu_ptr from;
 		size_t bytes;
 	} p;
-	struct cuda_memory m;
+	struct program_memory m;
 
 	memcpy(&p, data->params, sizeof(p));
-	if (c->device && cuda_memories_find(&cuda_session.memories, p.to, &m))
+	if (c->device && memories_find(&cuda_session.memories, p.to, &m))
 		cuda_boundary(c, data->function);
 }
 

@@ -3,19 +3,20 @@
 #include "runtime/cuda/calls.h"
 #include "runtime/cuda/stores.h"
 
-static void memory_add(struct cuda_context *c, cu_ptr address, size_t size,
-		       enum cuda_memory_kind kind)
+static void memory_add(struct cuda_context *c, cu_ptr address, size_t size, enum memory_kind kind)
 {
-	struct cuda_memory m = {.address = address, .size = size, .kind = kind, .context = c};
+	struct program_memory m = {
+		.address = address, .size = size, .kind = kind, .owner = c->number};
 
-	if (address && size)
-		cuda_memories_add(&cuda_session.memories, &m);
+	memories_add(&cuda_session.memories, &m);
 }
 
-static void memory_remove(struct cuda_memory *m)
+static void memory_remove(struct program_memory *m)
 {
-	if (m->known && m->context->device)
-		replay_memory_remove(m->context->device, m->known);
+	struct cuda_context *c = &cuda_session.contexts[m->owner];
+
+	if (m->known && c->device)
+		replay_memory_remove(c->device, m->known);
 }
 
 /* Before the program takes memory: what we hold and do not use must not be missing to it. */
@@ -36,7 +37,7 @@ static void allocated(struct cuda_context *c, const struct cupti_callback_data *
 	const struct cu_alloc_params *p = data->params;
 
 	if (!cuda_result(data))
-		memory_add(c, *p->address, p->bytes, CUDA_MEMORY_DEVICE);
+		memory_add(c, *p->address, p->bytes, MEMORY_DEVICE);
 }
 
 static void allocated_pitch(struct cuda_context *c, const struct cupti_callback_data *data)
@@ -44,7 +45,7 @@ static void allocated_pitch(struct cuda_context *c, const struct cupti_callback_
 	const struct cu_alloc_pitch_params *p = data->params;
 
 	if (!cuda_result(data))
-		memory_add(c, *p->address, *p->pitch * p->height, CUDA_MEMORY_DEVICE);
+		memory_add(c, *p->address, *p->pitch * p->height, MEMORY_DEVICE);
 }
 
 static void allocated_managed(struct cuda_context *c, const struct cupti_callback_data *data)
@@ -52,7 +53,7 @@ static void allocated_managed(struct cuda_context *c, const struct cupti_callbac
 	const struct cu_alloc_params *p = data->params;
 
 	if (!cuda_result(data))
-		memory_add(c, *p->address, p->bytes, CUDA_MEMORY_MANAGED);
+		memory_add(c, *p->address, p->bytes, MEMORY_MANAGED);
 }
 
 static void allocated_host(struct cuda_context *c, const struct cupti_callback_data *data)
@@ -60,7 +61,7 @@ static void allocated_host(struct cuda_context *c, const struct cupti_callback_d
 	const struct cu_host_alloc_params *p = data->params;
 
 	if (!cuda_result(data))
-		memory_add(c, (cu_ptr)(uintptr_t)*p->address, p->bytes, CUDA_MEMORY_HOST);
+		memory_add(c, (cu_ptr)(uintptr_t)*p->address, p->bytes, MEMORY_HOST);
 }
 
 static void registered_host(struct cuda_context *c, const struct cupti_callback_data *data)
@@ -68,17 +69,17 @@ static void registered_host(struct cuda_context *c, const struct cupti_callback_
 	const struct cu_host_register_params *p = data->params;
 
 	if (!cuda_result(data))
-		memory_add(c, (cu_ptr)(uintptr_t)p->address, p->bytes, CUDA_MEMORY_HOST);
+		memory_add(c, (cu_ptr)(uintptr_t)p->address, p->bytes, MEMORY_HOST);
 }
 
 static void forget(struct cuda_context *c, const struct cupti_callback_data *data, cu_ptr address)
 {
-	struct cuda_memory m;
+	struct program_memory m;
 
 	if (!address)
 		return;
 	cuda_boundary(c, data->function);
-	if (cuda_memories_take(&cuda_session.memories, address, &m))
+	if (memories_take(&cuda_session.memories, address, &m))
 		memory_remove(&m);
 }
 
@@ -101,16 +102,16 @@ static void mapped(struct cuda_context *c, const struct cupti_callback_data *dat
 	const struct cu_map_params *p = data->params;
 
 	if (!cuda_result(data))
-		memory_add(c, p->address, p->bytes, CUDA_MEMORY_DEVICE);
+		memory_add(c, p->address, p->bytes, MEMORY_DEVICE);
 }
 
 static void unmapped(struct cuda_context *c, const struct cupti_callback_data *data)
 {
 	const struct cu_map_params *p = data->params;
-	struct cuda_memory m;
+	struct program_memory m;
 
 	cuda_boundary(c, data->function);
-	while (cuda_memories_take_in(&cuda_session.memories, p->address, p->bytes, &m))
+	while (memories_take_in(&cuda_session.memories, p->address, p->bytes, &m))
 		memory_remove(&m);
 }
 
@@ -126,7 +127,7 @@ static void imported(struct cuda_context *c, const struct cupti_callback_data *d
 	    cuda_session.driver.pointer_attribute(&start, CU_POINTER_RANGE_START, **p) ||
 	    cuda_session.driver.pointer_attribute(&size, CU_POINTER_RANGE_SIZE, **p))
 		return;
-	memory_add(c, start, size, CUDA_MEMORY_FOREIGN);
+	memory_add(c, start, size, MEMORY_FOREIGN);
 }
 
 const struct cuda_call_entry cuda_memory_calls[] = {

@@ -8,7 +8,7 @@
 #define RETALLY_RUNTIME_CUDA_SESSION_H
 
 #include "replay/replay.h"
-#include "runtime/cuda/memory.h"
+#include "runtime/common/memories.h"
 #include "source/cuda/cuda_device.h"
 
 #include <pthread.h>
@@ -69,7 +69,7 @@ struct cuda_session {
 	pthread_cond_t opened; /* a context was */
 	_Atomic unsigned n_contexts;
 	struct cuda_context contexts[CUDA_CONTEXTS_MAX];
-	struct cuda_memories memories;
+	struct memories memories;
 	_Atomic int captures; /* streams being captured now */
 };
 

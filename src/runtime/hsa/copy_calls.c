@@ -26,11 +26,11 @@ struct holding {
 static struct replay_device *engine_at(const void *address)
 {
 	struct hsa_device *d;
-	struct hsa_memory m;
+	struct program_memory m;
 
-	if (!hsa_memories_find(&hsa_session.memories, (uint64_t)(uintptr_t)address, &m))
+	if (!memories_find(&hsa_session.memories, (uint64_t)(uintptr_t)address, &m))
 		return NULL;
-	d = hsa_device_find(m.agent);
+	d = hsa_device_find(m.owner);
 	return d ? atomic_load(&d->engine) : NULL;
 }
 

@@ -8,14 +8,14 @@
 
 /* ---- what memory is ---- */
 
-static void add(void *address, size_t size, enum hsa_memory_kind kind, uint64_t agent)
+static void add(void *address, size_t size, enum memory_kind kind, uint64_t agent)
 {
-	struct hsa_memory m = {.address = (uint64_t)(uintptr_t)address,
-			       .size = size,
-			       .kind = kind,
-			       .agent = agent};
+	struct program_memory m = {.address = (uint64_t)(uintptr_t)address,
+				   .size = size,
+				   .kind = kind,
+				   .owner = agent};
 
-	if (!hsa_memories_add(&hsa_session.memories, &m))
+	if (!memories_add(&hsa_session.memories, &m))
 		replay_disable(hsa_session.replay, "there is no memory for the list of memories");
 }
 
@@ -37,14 +37,14 @@ static void allocated(void *address, size_t bytes)
 	if (known && is_gpu(info.owner) &&
 	    !(info.global_flags &
 	      (HSA_POOL_FINE_GRAINED | HSA_POOL_KERNARG | HSA_POOL_EXTENDED_FINE_GRAINED)))
-		add(address, bytes, HSA_MEMORY_DEVICE, info.owner);
+		add(address, bytes, MEMORY_DEVICE, info.owner);
 	else
-		add(address, bytes, HSA_MEMORY_HOST, 0);
+		add(address, bytes, MEMORY_HOST, 0);
 }
 
-static void forget(struct hsa_memory *m)
+static void forget(struct program_memory *m)
 {
-	struct hsa_device *d = m->known ? hsa_device_find(m->agent) : NULL;
+	struct hsa_device *d = m->known ? hsa_device_find(m->owner) : NULL;
 
 	if (d)
 		replay_memory_remove(atomic_load(&d->engine), m->known);
@@ -52,9 +52,9 @@ static void forget(struct hsa_memory *m)
 
 static void forget_at(void *address)
 {
-	struct hsa_memory m;
+	struct program_memory m;
 
-	if (address && hsa_memories_take(&hsa_session.memories, (uint64_t)(uintptr_t)address, &m))
+	if (address && memories_take(&hsa_session.memories, (uint64_t)(uintptr_t)address, &m))
 		forget(&m);
 }
 
@@ -156,7 +156,7 @@ static uint32_t my_lock(void *host, size_t bytes, uint64_t *agents, int n, void 
 	uint32_t status = hsa_session.amd.hsa_amd_memory_lock(host, bytes, agents, n, address_out);
 
 	if (!status && hsa_enter()) {
-		add(*address_out, bytes, HSA_MEMORY_HOST, 0);
+		add(*address_out, bytes, MEMORY_HOST, 0);
 		hsa_leave();
 	}
 	return status;
@@ -169,7 +169,7 @@ static uint32_t my_lock_to_pool(void *host, size_t bytes, uint64_t *agents, int 
 								      flags, address_out);
 
 	if (!status && hsa_enter()) {
-		add(*address_out, bytes, HSA_MEMORY_HOST, 0);
+		add(*address_out, bytes, MEMORY_HOST, 0);
 		hsa_leave();
 	}
 	return status;
@@ -190,7 +190,7 @@ static uint32_t my_svm_set(void *address, size_t bytes, void *attributes, size_t
 {
 	if (hsa_enter()) {
 		hsa_boundary("hsa_amd_svm_attributes_set");
-		add(address, bytes, HSA_MEMORY_HOST, 0);
+		add(address, bytes, MEMORY_HOST, 0);
 		hsa_leave();
 	}
 	return hsa_session.amd.hsa_amd_svm_attributes_set(address, bytes, attributes, n);
@@ -207,9 +207,9 @@ static uint32_t my_ipc_attach(const void *handle, size_t bytes, uint32_t n, cons
 		return status;
 	if (!hsa_session.amd.hsa_amd_pointer_info(*address_out, &info, NULL, NULL, NULL) &&
 	    is_gpu(info.owner))
-		add(*address_out, info.bytes ? info.bytes : bytes, HSA_MEMORY_FOREIGN, info.owner);
+		add(*address_out, info.bytes ? info.bytes : bytes, MEMORY_FOREIGN, info.owner);
 	else
-		add(*address_out, bytes, HSA_MEMORY_HOST, 0);
+		add(*address_out, bytes, MEMORY_HOST, 0);
 	hsa_leave();
 	return status;
 }
@@ -331,21 +331,21 @@ static uint32_t my_map(void *address, size_t bytes, size_t offset, uint64_t hand
 	if (o.pool)
 		(void)hsa_session.core.hsa_iterate_agents(on_agent, &o);
 	if (!is_gpu(o.agent))
-		add(address, bytes, HSA_MEMORY_HOST, 0);
+		add(address, bytes, MEMORY_HOST, 0);
 	else
-		add(address, bytes, times ? HSA_MEMORY_FOREIGN : HSA_MEMORY_DEVICE, o.agent);
+		add(address, bytes, times ? MEMORY_FOREIGN : MEMORY_DEVICE, o.agent);
 	hsa_leave();
 	return status;
 }
 
 static uint32_t my_unmap(void *address, size_t bytes)
 {
-	struct hsa_memory m;
+	struct program_memory m;
 
 	if (hsa_enter()) {
 		hsa_boundary("hsa_amd_vmem_unmap");
-		while (bytes && hsa_memories_take_in(&hsa_session.memories,
-						     (uint64_t)(uintptr_t)address, bytes, 0, &m))
+		while (bytes && memories_take_in(&hsa_session.memories,
+						 (uint64_t)(uintptr_t)address, bytes, &m))
 			forget(&m);
 		hsa_leave();
 	}
@@ -357,7 +357,7 @@ static uint32_t my_unmap(void *address, size_t bytes)
 static uint32_t on_symbol(uint64_t executable, uint64_t agent, uint64_t symbol, void *data)
 {
 	const struct hsa_core_table *c = &hsa_session.core;
-	struct hsa_memory m = {.kind = HSA_MEMORY_VARIABLE, .agent = agent, .module = executable};
+	struct program_memory m = {.kind = MEMORY_VARIABLE, .owner = agent, .module = executable};
 	uint32_t type = UINT32_MAX, size = 0;
 	struct rocm_kernel *kernel;
 	uint64_t object = 0;
@@ -376,7 +376,7 @@ static uint32_t on_symbol(uint64_t executable, uint64_t agent, uint64_t symbol, 
 		return HSA_OK;
 	(void)c->hsa_executable_symbol_get_info(symbol, HSA_SYMBOL_VARIABLE_IS_CONST, &constant);
 	m.size = size;
-	if (!constant && !hsa_memories_add(&hsa_session.memories, &m))
+	if (!constant && !memories_add(&hsa_session.memories, &m))
 		replay_disable(hsa_session.replay, "there is no memory for the list of memories");
 	return HSA_OK;
 }
@@ -405,11 +405,11 @@ static uint32_t my_freeze(uint64_t executable, const char *options)
 
 static uint32_t my_executable_destroy(uint64_t executable)
 {
-	struct hsa_memory m;
+	struct program_memory m;
 
 	if (hsa_enter()) {
 		hsa_boundary("hsa_executable_destroy");
-		while (hsa_memories_take_in(&hsa_session.memories, 0, 0, executable, &m))
+		while (memories_take_of_module(&hsa_session.memories, executable, &m))
 			forget(&m);
 		hsa_leave();
 	}

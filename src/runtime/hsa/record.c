@@ -116,21 +116,22 @@ void hsa_record_give_back(void)
 
 struct reach {
 	uint64_t agent;
+	uint64_t module; /* of the kernel; 0: not known */
 	uint32_t n;
 	const char *why; /* it cannot be replayed */
 	struct runtime_reach *items;
 };
 static _Thread_local struct runtime_reach *reach_items __attribute__((tls_model("initial-exec")));
 
-static void reach_add(void *data, const struct hsa_memory *m)
+static void reach_add(void *data, const struct program_memory *m)
 {
 	struct reach *r = data;
 
-	if (m->kind == HSA_MEMORY_HOST) {
+	if (m->kind == MEMORY_HOST) {
 		r->why = "it reaches memory that the host may use at any time";
 		return;
 	}
-	if (m->agent != r->agent) {
+	if (m->owner != r->agent) {
 		r->why = "it reaches memory of another device";
 		return;
 	}
@@ -148,23 +149,33 @@ static void reach_add(void *data, const struct hsa_memory *m)
 	r->items[r->n++] = (struct runtime_reach){.memory = m->known, .size = m->size};
 }
 
+/* Module variables are reached without an argument. */
+static void reach_add_variable(void *data, const struct program_memory *m)
+{
+	struct reach *r = data;
+
+	if (m->kind == MEMORY_VARIABLE && (!r->module || m->module == r->module))
+		reach_add(r, m);
+}
+
 /* Memory that appeared since the engine was last told. */
 static void introduce(struct hsa_device *d)
 {
-	struct hsa_memory m;
+	struct program_memory m;
 
-	while (hsa_memories_unknown(&hsa_session.memories, d->agent, &m)) {
+	while (memories_unknown(&hsa_session.memories, d->agent, &m)) {
 		struct runtime_memory r = {.address = m.address, .size = m.size};
 		struct replay_memory *known;
 
-		if (m.kind == HSA_MEMORY_FOREIGN) {
+		if (m.kind == MEMORY_FOREIGN) {
 			r.flags = RUNTIME_MEMORY_UNSAVABLE;
 			r.why = "it reaches memory that others use, too";
 		}
 		known = replay_memory_add(d->engine, &r);
 		if (!known)
 			return;
-		hsa_memories_name(&hsa_session.memories, m.address, known);
+		if (!memories_name(&hsa_session.memories, m.address, known))
+			replay_memory_remove(d->engine, known); /* another thread was faster */
 	}
 }
 
@@ -174,12 +185,12 @@ static void introduce(struct hsa_device *d)
 static void *copy_arguments(const struct hsa_kernel_packet *p, size_t bytes, size_t *room_out)
 {
 	void *copy = arguments_get(bytes ? bytes : 1, room_out);
-	struct hsa_memory m;
+	struct program_memory m;
 
 	if (!copy || !bytes)
 		return copy;
-	if (!hsa_memories_find(&hsa_session.memories, (uint64_t)(uintptr_t)p->kernarg, &m) ||
-	    m.kind == HSA_MEMORY_HOST) {
+	if (!memories_find(&hsa_session.memories, (uint64_t)(uintptr_t)p->kernarg, &m) ||
+	    m.kind == MEMORY_HOST) {
 		memcpy(copy, p->kernarg, bytes);
 	} else if (hsa_session.core.hsa_memory_copy(copy, p->kernarg, bytes)) {
 		arguments_put(copy, *room_out);
@@ -256,8 +267,10 @@ void hsa_record_describe(struct hsa_tap *tap, const struct hsa_kernel_packet *pa
 		why = "its arguments could not be kept";
 	if (op) {
 		introduce(tap->device);
-		hsa_memories_scan(&hsa_session.memories, op->arguments, kernel->argument_bytes,
-				  tap->device->agent, kernel->module, reach_add, &reach);
+		reach.module = kernel->module;
+		memories_scan(&hsa_session.memories, op->arguments, kernel->argument_bytes,
+			      reach_add, &reach);
+		memories_each(&hsa_session.memories, reach.agent, reach_add_variable, &reach);
 		why = reach.why;
 	}
 	if (why) {

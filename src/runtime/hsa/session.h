@@ -11,9 +11,9 @@
 #define RETALLY_RUNTIME_HSA_SESSION_H
 
 #include "replay/replay.h"
+#include "runtime/common/memories.h"
 #include "runtime/hsa/hsa_runtime.h"
 #include "runtime/hsa/hsa_tables.h"
-#include "runtime/hsa/memory.h"
 #include "source/rocm/rocm_device.h"
 
 #include <pthread.h>
@@ -72,7 +72,7 @@ struct hsa_session {
 	uint64_t host_pool, kernarg_pool; /* of a CPU; 0: none */
 	uint64_t agents[HSA_DEVICES_MAX]; /* GPUs, also without a queue */
 	unsigned n_agents;
-	struct hsa_memories memories;
+	struct memories memories;
 };
 extern struct hsa_session hsa_session;
 
