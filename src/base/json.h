@@ -20,7 +20,9 @@
 struct json_writer {
 	struct str *out;
 	int depth;
-	bool compact;                       /* no newlines or indent */
+	bool compact; /* no newlines or indent */
+	bool in_html; /* set after init: '<', '>' and '&' are escaped, so that the text can stand in
+		       * a <script> of a page whatever its strings hold */
 	bool has_items[JSON_DEPTH_MAX + 1]; /* something was written at this depth */
 	bool after_key;
 };

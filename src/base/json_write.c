@@ -69,8 +69,9 @@ bool json_is_utf8(const char *text)
 	return true;
 }
 
-static void json_quote(struct str *out, const char *text)
+static void json_quote(struct json_writer *w, const char *text)
 {
+	struct str *out = w->out;
 	const unsigned char *s = (const unsigned char *)text;
 	size_t n = strlen(text), len;
 
@@ -86,7 +87,8 @@ static void json_quote(struct str *out, const char *text)
 			str_add(out, "\\n");
 		} else if (s[i] == '\t') {
 			str_add(out, "\\t");
-		} else if (s[i] < 0x20 || s[i] == 0x7f) {
+		} else if (s[i] < 0x20 || s[i] == 0x7f ||
+			   (w->in_html && (s[i] == '<' || s[i] == '>' || s[i] == '&'))) {
 			str_addf(out, "\\u%04x", s[i]);
 		} else {
 			str_add_bytes(out, s + i, len);
@@ -98,7 +100,7 @@ static void json_quote(struct str *out, const char *text)
 void json_key(struct json_writer *w, const char *key)
 {
 	json_before(w);
-	json_quote(w->out, key);
+	json_quote(w, key);
 	str_add(w->out, w->compact ? ":" : ": ");
 	w->after_key = true;
 }
@@ -148,7 +150,7 @@ void json_string(struct json_writer *w, const char *value)
 {
 	json_before(w);
 	if (value)
-		json_quote(w->out, value);
+		json_quote(w, value);
 	else
 		str_add(w->out, "null");
 }

@@ -97,14 +97,30 @@ static void report_names(const struct options *o, char kind, struct str *list)
 			str_addf(list, "%s%s", list->size ? "," : "", o->selection.items[i].text);
 }
 
+/* What a page draws slots and ceilings from; without it the page says why. */
+static void report_chip(const struct options *o, const struct plan *plan, struct setup *chip,
+			struct report_options *ro, struct error *why)
+{
+	if (!strcmp(plan->chip, SETUP_THIS_MACHINE)) {
+		ro->no_chip = "processors have no chip file";
+	} else if (setup_sets(chip, o, plan, why)) {
+		ro->no_chip = why->message;
+	} else {
+		ro->chip = &chip->catalog;
+	}
+}
+
 static int report_run(const struct options *o, struct error *err)
 {
-	static const enum table_format formats[] = {TABLE_TEXT, TABLE_CSV, TABLE_JSON};
+	static const enum table_format formats[] = {TABLE_TEXT, TABLE_CSV, TABLE_JSON,
+						    TABLE_ARRAYS};
 	struct report_options ro = {.format = formats[o->format],
 				    .kernels = o->kernels.items,
 				    .n_kernels = o->kernels.n};
 	struct str dir = STR_INIT, metrics = STR_INIT, counters = STR_INIT;
+	struct setup chip = {0};
 	struct store *store = NULL;
+	struct error no_chip = {0};
 	int rc;
 
 	if (o->wide && o->longer)
@@ -113,6 +129,11 @@ static int report_run(const struct options *o, struct error *err)
 	report_names(o, 'm', &metrics);
 	report_names(o, 'e', &counters);
 	rc = report_by(o, &ro.by, err);
+	if (!rc && o->format == FORMAT_HTML && ro.by != REPORT_BY_KERNEL)
+		rc = error_set(
+			err, RC_INVALID,
+			"--format html shows kernels, dispatches and passes in one page; --by "
+			"is for the other formats");
 	if (!rc)
 		rc = report_kernel_names(o, &ro.names, err);
 	if (!rc)
@@ -131,10 +152,13 @@ static int report_run(const struct options *o, struct error *err)
 		rc = error_set(err, RC_NO_MEMORY, "out of memory");
 	ro.metrics = metrics.size ? str_text(&metrics) : NULL;
 	ro.counters = counters.size ? str_text(&counters) : NULL;
+	if (!rc && o->format == FORMAT_HTML)
+		report_chip(o, store_plan(store), &chip, &ro, &no_chip);
 	if (!rc)
 		rc = report_write(store, &ro, stdout, err);
 	if (!rc && fflush(stdout))
 		rc = error_set(err, RC_IO, "cannot write to standard output");
+	setup_release(&chip);
 	store_close(store);
 	str_release(&dir);
 	str_release(&metrics);

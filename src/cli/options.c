@@ -20,7 +20,7 @@ enum option_kind {
 	OPTION_SEED,
 	OPTION_FACTOR,
 	OPTION_WAIT,
-	OPTION_FORMAT,
+	OPTION_FORMAT,  /* the last one offered in `extra` */
 	OPTION_NUMBER,  /* uint64_t at offset, at least `extra` */
 	OPTION_SIZE,    /* uint64_t at offset, with K, M, G or T behind it */
 	OPTION_REFUSED, /* `help` is the sentence */
@@ -139,7 +139,10 @@ static const struct option_def table[] = {
 	 "csv, omniperf: a row a value (the default of csv, there for each execution)"},
 	{0, "kernel-name", "HOW", COMMAND_REPORT, OPTION_STRING, AT(kernel_name), 0,
 	 "C++ kernels: full (default), short, or mangled"},
-	{0, "format", "FORMAT", PRINTING | COMMAND_DIFF, OPTION_FORMAT, 0, 0, "table (default), csv or json"},
+	{0, "format", "FORMAT", COMMAND_LIST | COMMAND_DIFF, OPTION_FORMAT, 0, FORMAT_JSON,
+	 "table (default), csv or json"},
+	{0, "format", "FORMAT", COMMAND_REPORT, OPTION_FORMAT, 0, FORMAT_HTML,
+	 "table (default), csv, json, or html: a page with charts, in one file for a browser"},
 	{0, "units", "HOW", COMMAND_REPORT | COMMAND_DIFF, OPTION_STRING, AT(units), 0,
 	 "auto (default) or base: plain numbers"},
 	{0, "ratio", "HOW", COMMAND_REPORT, OPTION_STRING, AT(ratio), 0,
@@ -181,16 +184,18 @@ static int option_pass(struct options *o, const char *text, struct error *err)
 	return 0;
 }
 
-static int option_format(struct options *o, const char *text, struct error *err)
+static int option_format(struct options *o, const struct option_def *d, const char *text,
+			 struct error *err)
 {
-	static const char *const names[] = {"table", "csv", "json"};
+	static const char *const names[] = {"table", "csv", "json", "html"};
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+	for (size_t i = 0; i <= (size_t)d->extra; i++)
 		if (!strcmp(text, names[i])) {
 			o->format = (enum output_format)i;
 			return 0;
 		}
-	return error_set(err, RC_INVALID, "--format: '%s' is not table, csv or json", text);
+	return error_set(err, RC_INVALID, "--format: '%s' is not table, csv%s", text,
+			 d->extra == FORMAT_HTML ? ", json or html" : " or json");
 }
 
 /* Digits only: strtoull would take blanks and a minus sign. */
@@ -300,7 +305,7 @@ static int option_apply(struct options *o, const struct option_def *d, const cha
 					 text);
 		return 0;
 	case OPTION_FORMAT:
-		return option_format(o, text, err);
+		return option_format(o, d, text, err);
 	case OPTION_REFUSED:
 		return error_set(err, RC_INVALID, "--%s: %s", d->name, d->help);
 	}

@@ -28,7 +28,8 @@ enum command_mask {
 enum output_format {
 	FORMAT_TABLE,
 	FORMAT_CSV,
-	FORMAT_JSON
+	FORMAT_JSON,
+	FORMAT_HTML /* of report */
 };
 
 /* A selection option as given: they are applied in this order, though the result does not depend on

@@ -16,6 +16,7 @@ void catalog_release(struct catalog *c)
 	vec_release(&c->sets);
 	vec_release(&c->constants);
 	vec_release(&c->skipped);
+	vec_release(&c->roofline);
 	map_release(&c->block_index);
 	map_release(&c->counter_index);
 	map_release(&c->metric_index);

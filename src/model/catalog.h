@@ -80,6 +80,18 @@ struct catalog_skipped {
 	const char *reason; /* "needs 'dTLB-loads', which this machine does not count" */
 };
 
+/* One line of a roofline: how fast a kernel works or moves bytes, and the most that the chip can.
+ */
+struct roofline_line {
+	const char *title; /* "64-bit floats", "Device memory" */
+	const char *unit;  /* of both numbers: "GFLOP/s", "GB/s" */
+	bool is_memory;    /* bytes; otherwise work */
+	/* Expressions over counters and $duration_ns; what is the chip's was replaced by numbers.
+	 */
+	const char *rate;
+	const char *peak; /* "": not known */
+};
+
 struct chip_constant {
 	const char *name; /* without the '$' */
 	double value;
@@ -99,6 +111,7 @@ struct catalog {
 	VEC(struct metric_set) sets;
 	VEC(struct chip_constant) constants;
 	VEC(struct catalog_skipped) skipped;
+	VEC(struct roofline_line) roofline;
 	struct map block_index, counter_index, metric_index, set_index;
 	uint32_t n_anchors; /* preferred anchors, best first: used where they cost no pass */
 	uint32_t *anchors;  /* counter indices */

@@ -26,6 +26,9 @@ struct str;
 int catalog_load_expand(const struct catalog *c, const struct catalog_document *d,
 			const struct yaml_value *at, const char *text, struct str *out,
 			struct error *err);
+/* The lines of the roofline of a document, whose built-ins are checked already. */
+int catalog_load_roofline(struct catalog *c, const struct catalog_document *d,
+			  struct arena *scratch, struct error *err);
 /* Checks the built-ins of a document: names, syntax, no recursion. */
 int catalog_load_builtins(const struct catalog *c, const struct catalog_document *d,
 			  struct arena *scratch, struct error *err);

@@ -498,8 +498,8 @@ static int load_each(struct loader *l, const char *key,
 
 static int load_step(struct loader *l, int step)
 {
-	static const char *const keys[] = {"chips",   "title", "builtins", "counters",
-					   "metrics", "sets",  "anchors",  NULL};
+	static const char *const keys[] = {"chips", "title",   "builtins", "counters", "metrics",
+					   "sets",  "anchors", "roofline", NULL};
 	const struct yaml_value *anchors;
 	int rc;
 
@@ -513,6 +513,8 @@ static int load_step(struct loader *l, int step)
 		return load_each(l, "metrics", load_metric);
 	case 3:
 		return load_each(l, "sets", load_set);
+	case 4:
+		return catalog_load_roofline(l->c, l->d, l->scratch, l->err);
 	default:
 		rc = yaml_list(l->d->root, l->d->name, "anchors", YAML_TEXT, &anchors, l->err);
 		return rc ? rc
@@ -527,7 +529,7 @@ int catalog_load_documents(struct catalog *c, struct arena *scratch,
 	struct loader l = {.c = c, .scratch = scratch, .hints = hints, .err = err};
 	int rc = 0;
 
-	for (int step = 0; step < 5 && !rc; step++) {
+	for (int step = 0; step < 6 && !rc; step++) {
 		for (size_t i = 0; i < n && !rc; i++) {
 			l.d = &documents[i];
 			rc = load_step(&l, step);

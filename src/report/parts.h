@@ -58,7 +58,14 @@ int ranks_table(const struct store *s, const struct report_options *o, FILE *f,
 /* Program, plan, coverage, anchors; how ratios were taken when not as usual. */
 void text_head(const struct store *s, const struct values *v, enum expr_ratio ratio,
 	       struct str *out);
-int text_passes(const struct store *s, const struct report_options *o, FILE *f, struct error *err);
+/* One row a pass, means over its executions. */
+int passes_table(const struct store *s, const struct report_options *o, FILE *f,
+		 struct json_writer *json, struct error *err);
+struct collected { /* complete passes, counters with a value, executions of the program, files */
+	uint32_t passes, counters;
+	size_t executions, spools;
+};
+struct collected collected_of(const struct store *s);
 void text_findings(const struct store *s, struct str *out);
 void text_missing(const struct store *s, struct str *out);
 /* Appends text, broken at blanks to the report's width; lines after the first are indented. */

@@ -4,6 +4,7 @@
 
 #include "base/pattern.h"
 #include "model/selection.h"
+#include "report/html.h"
 #include "report/parts.h"
 
 #include <stdlib.h>
@@ -265,7 +266,7 @@ static int write_text(struct store *s, const struct values *v, const struct filt
 	if (!rc && has_values(o->by))
 		rc = write_replays(s, filter, o, f, NULL, err);
 	if (!rc && has_values(o->by))
-		rc = text_passes(s, o, f, err);
+		rc = passes_table(s, o, f, NULL, err);
 	if (has_values(o->by)) {
 		text_findings(s, &text);
 		text_missing(s, &text);
@@ -276,19 +277,23 @@ static int write_text(struct store *s, const struct values *v, const struct filt
 	return rc;
 }
 
+/* A page is the document, more compact and with more in it, inside its script element. */
 static int write_json(struct store *s, const struct values *v, const struct filter *filter,
 		      const struct report_options *o, FILE *f, struct error *err)
 {
+	bool page = o->format == TABLE_ARRAYS;
 	struct str text = STR_INIT;
 	struct json_writer w;
-	int rc;
+	int rc = page ? html_begin(f, err) : 0;
 
-	json_writer_init(&w, &text, false);
+	json_writer_init(&w, &text, page);
+	w.in_html = page;
 	json_begin_object(&w);
 	json_head(s, o, &w);
 	json_key(&w, "values");
-	rc = write_values(s, v, filter, o, f, &w, err);
-	if (!rc && o->by == REPORT_BY_RANK) {
+	if (!rc)
+		rc = write_values(s, v, filter, o, f, &w, err);
+	if (!rc && (page || o->by == REPORT_BY_RANK)) {
 		json_key(&w, "ranks");
 		rc = ranks_table(s, o, f, &w, err);
 	}
@@ -298,6 +303,8 @@ static int write_json(struct store *s, const struct values *v, const struct filt
 	}
 	if (!rc && has_values(o->by))
 		rc = write_replays(s, filter, o, f, &w, err);
+	if (!rc && page)
+		rc = html_members(s, v, &filter->values, o, f, &w, err);
 	if (!rc) {
 		json_matching(s, &filter->values, &w);
 		json_replay(s, &w);
@@ -306,6 +313,8 @@ static int write_json(struct store *s, const struct values *v, const struct filt
 		str_add_char(&text, '\n');
 		rc = write_out(&text, f, err);
 	}
+	if (!rc && page)
+		rc = html_end(f, err);
 	str_release(&text);
 	return rc;
 }
@@ -322,7 +331,7 @@ int report_write(struct store *s, const struct report_options *o, FILE *f, struc
 		rc = values_collect(&v, s, &filter.values, err);
 	if (!rc && o->format == TABLE_TEXT)
 		rc = write_text(s, v, &filter, o, f, err);
-	else if (!rc && o->format == TABLE_JSON)
+	else if (!rc && (o->format == TABLE_JSON || o->format == TABLE_ARRAYS))
 		rc = write_json(s, v, &filter, o, f, err);
 	else if (!rc)
 		rc = write_values(s, v, &filter, o, f, NULL, err);

@@ -2,11 +2,13 @@
 /*
  * The report of a run directory. As text: the program, the plan and what was collected of it; the
  * values of each group; the passes; findings; what is missing with the command that collects it. As
- * JSON: all of that in one object. As CSV: the values, one a line.
+ * JSON: all of that in one object. As CSV: the values, one a line. As arrays (TABLE_ARRAYS): a page
+ * of HTML that shows all of it and the single dispatches (docs/report.md), by kernel only.
  */
 #ifndef RETALLY_REPORT_REPORT_H
 #define RETALLY_REPORT_REPORT_H
 
+#include "model/catalog.h"
 #include "report/kernel_name.h"
 #include "report/table.h"
 #include "report/values.h"
@@ -39,6 +41,9 @@ struct report_options {
 	const char *metrics;
 	const char *counters;
 	enum expr_ratio ratio; /* of metrics over several dispatches (docs/expressions.md) */
+	/* For the page, which takes slots and rooflines from it; NULL: not known, because ... */
+	struct catalog *chip;
+	const char *no_chip;
 };
 /* RC_INVALID names an unknown metric or counter, or a bad pattern; RC_NOT_FOUND when no kernel
  * matches; RC_IO when f could not be written. */

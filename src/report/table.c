@@ -2,6 +2,8 @@
 /* Tables as text, CSV and JSON from one description. */
 #include "report/table.h"
 
+#include "base/arena.h"
+#include "base/map.h"
 #include "base/vec.h"
 #include "report/table_text.h"
 
@@ -30,8 +32,11 @@ struct table {
 	struct str strings; /* of the row's cells, NUL between */
 	struct str out;
 	struct json_writer own_json, *json;
-	VEC(char *) cells; /* text: every cell of every row */
-	bool *used;        /* text: some row has a value in this column */
+	VEC(char *) cells;  /* text: every cell of every row */
+	bool *used;         /* text: some row has a value in this column */
+	struct arena arena; /* arrays: the different strings, and their index */
+	struct map index;
+	VEC(const char *) different;
 	bool failed, write_failed;
 };
 
@@ -68,6 +73,35 @@ static void add_csv(struct str *out, const char *text)
 	str_add_char(out, '"');
 }
 
+static void begin_arrays(struct table *t)
+{
+	static const char *const types[] = {"string", "number", "bool"};
+	struct json_writer *w = t->json;
+
+	json_begin_object(w);
+	json_key(w, "columns");
+	json_begin_array(w);
+	for (size_t c = 0; c < t->n; c++) {
+		const struct table_column *column = &t->columns[c];
+
+		if (!is_shown(t, c))
+			continue;
+		json_begin_object(w);
+		json_key(w, "id");
+		json_string(w, column->id);
+		json_key(w, "header");
+		json_string(w, column->header ? column->header : column->id);
+		json_key(w, "unit");
+		json_string(w, column->unit);
+		json_key(w, "type");
+		json_string(w, types[column->type]);
+		json_end_object(w);
+	}
+	json_end_array(w);
+	json_key(w, "rows");
+	json_begin_array(w);
+}
+
 static void begin_output(struct table *t)
 {
 	bool first = true;
@@ -92,6 +126,8 @@ static void begin_output(struct table *t)
 			json_key(t->json, "rows");
 		}
 		json_begin_array(t->json);
+	} else if (t->options.format == TABLE_ARRAYS) {
+		begin_arrays(t);
 	}
 }
 
@@ -189,16 +225,38 @@ static void row_to_csv(struct table *t)
 	flush(t, &t->out, FLUSH_SIZE);
 }
 
+/* The number of a string among the different ones of an array's rows. */
+static size_t index_of(struct table *t, const char *text)
+{
+	const char *kept;
+	size_t i = t->different.n;
+
+	if (map_get(&t->index, text, &i))
+		return i;
+	kept = arena_strdup(&t->arena, text);
+	if (!kept || !vec_push(&t->different, kept) || !map_set(&t->index, kept, i))
+		t->failed = true;
+	return i;
+}
+
 static void row_to_json(struct table *t)
 {
-	json_begin_object(t->json);
+	bool arrays = t->options.format == TABLE_ARRAYS;
+
+	if (arrays)
+		json_begin_array(t->json);
+	else
+		json_begin_object(t->json);
 	for (size_t c = 0; c < t->n; c++) {
 		const struct cell *cell = &t->row[c];
 
 		if (!is_shown(t, c))
 			continue;
-		json_key(t->json, t->columns[c].id);
-		if (cell->kind == CELL_STRING)
+		if (!arrays)
+			json_key(t->json, t->columns[c].id);
+		if (cell->kind == CELL_STRING && arrays)
+			json_uint(t->json, index_of(t, text_of(t, cell)));
+		else if (cell->kind == CELL_STRING)
 			json_string(t->json, text_of(t, cell));
 		else if (cell->kind == CELL_BOOL)
 			json_bool(t->json, cell->boolean);
@@ -209,7 +267,10 @@ static void row_to_json(struct table *t)
 		else
 			json_uint(t->json, cell->number.u64);
 	}
-	json_end_object(t->json);
+	if (arrays)
+		json_end_array(t->json);
+	else
+		json_end_object(t->json);
 	flush(t, t->json->out, FLUSH_SIZE);
 }
 
@@ -295,10 +356,10 @@ void table_end_row(struct table *t)
 		t->failed = true;
 	if (!t->failed && t->options.format == TABLE_CSV)
 		row_to_csv(t);
-	else if (!t->failed && t->options.format == TABLE_JSON)
-		row_to_json(t);
-	else if (!t->failed)
+	else if (!t->failed && t->options.format == TABLE_TEXT)
 		row_to_text(t);
+	else if (!t->failed)
+		row_to_json(t);
 	t->at = 0;
 	str_clear(&t->strings);
 }
@@ -374,6 +435,15 @@ int table_end(struct table *t, struct error *err)
 			json_end_object(t->json);
 			str_add(&t->out, "\n");
 		}
+	} else if (t->options.format == TABLE_ARRAYS) {
+		json_end_array(t->json);
+		json_key(t->json, "strings");
+		json_begin_array(t->json);
+		vec_for_each (&t->different, text)
+			json_string(t->json, *text);
+		json_end_array(t->json);
+		json_end_object(t->json);
+		flush(t, t->json->out, FLUSH_SIZE);
 	}
 	flush(t, &t->out, 0);
 	if (t->failed)
@@ -383,6 +453,9 @@ int table_end(struct table *t, struct error *err)
 	vec_for_each (&t->cells, cell)
 		free(*cell);
 	vec_release(&t->cells);
+	vec_release(&t->different);
+	map_release(&t->index);
+	arena_release(&t->arena);
 	str_release(&t->strings);
 	str_release(&t->out);
 	free(t->row);

@@ -3,7 +3,10 @@
  * One description of a table for people and programs: columns with stable ids, rows of typed cells.
  * As text it is aligned, with prefixes on numbers; as CSV (RFC 4180) it has one header line with
  * the ids, base units and a point in every locale; as JSON it is an array of objects. A cell
- * without a value is '-' in text, empty in CSV and null in JSON.
+ * without a value is '-' in text, empty in CSV and null in JSON. Arrays are JSON for programs of
+ * our own (the HTML page): the columns once, {"id", "header", "unit", "type"} each; a row is an
+ * array of its cells, and a cell of a string column is an index into "strings", which follows the
+ * rows.
  *
  * CSV and JSON rows are written as they come; text waits for the end to know its widths.
  */
@@ -24,7 +27,8 @@
 enum table_format {
 	TABLE_TEXT,
 	TABLE_CSV,
-	TABLE_JSON
+	TABLE_JSON,
+	TABLE_ARRAYS
 };
 enum table_type {
 	TABLE_STRING,
@@ -51,7 +55,8 @@ struct table_options {
 	bool base_units; /* no prefixes in text */
 	FILE *out;
 	/* TABLE_JSON: writes an array as the next value there, whose text goes to `out` and is
-	 * cleared whenever it grows. NULL: a document {"version": 1, "rows": [...]}. */
+	 * cleared whenever it grows. NULL: a document {"version": 1, "rows": [...]}. TABLE_ARRAYS
+	 * needs one, and writes an object. */
 	struct json_writer *json;
 	const char *indent; /* in front of every line of text, or NULL */
 };

@@ -53,27 +53,34 @@ static void add_plan(const struct plan *plan, struct str *out)
 	str_add(out, "\n");
 }
 
-static void add_coverage(const struct store *s, struct str *out)
+struct collected collected_of(const struct store *s)
 {
 	const struct plan *plan = store_plan(s);
-	uint32_t passes = 0, counters = 0;
+	struct collected c = {0};
 	const struct store_run *runs;
 	struct str why = STR_INIT;
-	size_t n_runs, n_spools, n_executions = 0;
+	size_t n_runs;
 
 	for (uint32_t k = 1; k <= plan->n_passes; k++)
-		passes += store_pass_is_complete(s, k);
+		c.passes += store_pass_is_complete(s, k);
 	for (uint32_t i = 0; i < plan->n_counters; i++)
-		counters += !store_why_missing(s, i, &why);
+		c.counters += !store_why_missing(s, i, &why);
 	str_release(&why);
 	runs = store_runs(s, &n_runs);
 	for (size_t i = 0; i < n_runs; i++)
-		n_executions += !runs[i].in_place;
-	store_spools(s, &n_spools);
+		c.executions += !runs[i].in_place;
+	store_spools(s, &c.spools);
+	return c;
+}
+
+static void add_coverage(const struct store *s, struct str *out)
+{
+	struct collected c = collected_of(s);
+
 	str_addf(out,
 		 "collected  %u of %u passes, %u of %u counters; %zu execution%s in %zu spool%s\n",
-		 passes, plan->n_passes, counters, plan->n_counters, n_executions,
-		 n_executions == 1 ? "" : "s", n_spools, n_spools == 1 ? "" : "s");
+		 c.passes, store_plan(s)->n_passes, c.counters, store_plan(s)->n_counters,
+		 c.executions, c.executions == 1 ? "" : "s", c.spools, c.spools == 1 ? "" : "s");
 }
 
 /* Who ran which pass, and whether values of different ranks stand side by side. */
@@ -306,14 +313,18 @@ static void add_pass(struct table *t, const struct store *s, uint32_t pass)
 	str_release(&text);
 }
 
-int text_passes(const struct store *s, const struct report_options *o, FILE *f, struct error *err)
+int passes_table(const struct store *s, const struct report_options *o, FILE *f,
+		 struct json_writer *json, struct error *err)
 {
-	struct table_options to = {
-		.format = TABLE_TEXT, .base_units = o->base_units, .out = f, .indent = "  "};
+	struct table_options to = {.format = o->format,
+				   .base_units = o->base_units,
+				   .out = f,
+				   .json = json,
+				   .indent = "  "};
 	struct table *t;
 	int rc;
 
-	if (fputs("\npasses\n", f) < 0)
+	if (o->format == TABLE_TEXT && fputs("\npasses\n", f) < 0)
 		return error_set(err, RC_IO, "the report could not be written");
 	rc = table_begin(&t, pass_columns, sizeof(pass_columns) / sizeof(pass_columns[0]), &to,
 			 err);

@@ -5,6 +5,7 @@
  * Rows are kept until the end, since a later pass adds to them.
  */
 #include "report/collect.h"
+#include "report/html.h"
 #include "report/parts.h"
 
 #include <string.h>
@@ -49,6 +50,7 @@ struct wide {
 	VEC(struct wide_row) rows;
 	VEC(struct wide_cell) cells;
 	struct id_map index; /* (dispatch, process or lane, and kind) to row */
+	size_t rows_max;
 	uint64_t left_out;
 };
 
@@ -164,7 +166,7 @@ static size_t row_of(struct wide *w, const struct store_row *r, bool *failed)
 		if (w->rows.items[i - 1].first.kernel == r->kernel)
 			return i - 1;
 	}
-	if (w->is_text && w->rows.n >= REPORT_TEXT_ROWS_MAX) {
+	if (w->rows.n >= w->rows_max) {
 		w->left_out++;
 		return SIZE_MAX;
 	}
@@ -283,7 +285,10 @@ int dispatches_wide(struct store *s, const struct values_options *vo,
 	struct wide w = {.store = s,
 			 .plan = store_plan(s),
 			 .options = vo,
-			 .is_text = o->format == TABLE_TEXT};
+			 .is_text = o->format == TABLE_TEXT,
+			 .rows_max = o->format == TABLE_TEXT     ? REPORT_TEXT_ROWS_MAX
+				     : o->format == TABLE_ARRAYS ? HTML_ROWS_MAX
+								 : SIZE_MAX};
 	struct table_column *columns = NULL;
 	size_t n = 0;
 	int rc = metrics_parse(&w.arena, w.plan, &w.code, err);
@@ -300,7 +305,7 @@ int dispatches_wide(struct store *s, const struct values_options *vo,
 		write_row(&w, i);
 	if (!rc)
 		rc = table_end(w.table, err);
-	if (!rc && w.left_out &&
+	if (!rc && w.left_out && w.is_text &&
 	    fprintf(f, "only the first %d dispatches are shown; --format csv has all of them\n",
 		    REPORT_TEXT_ROWS_MAX) < 0)
 		rc = error_set(err, RC_IO, "the report could not be written");
