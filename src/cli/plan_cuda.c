@@ -48,6 +48,29 @@ static void plan_cuda_json(const struct setup *s, const struct cuda_plan *p)
 	str_release(&text);
 }
 
+#define COLUMNS 100
+
+/* Sets ask any chip; what this one lacks is named once, in as few lines as it takes. */
+static void plan_cuda_absent(const struct setup *s, const struct cuda_plan *p)
+{
+	size_t column = 0;
+
+	if (!p->n_absent)
+		return;
+	printf("\n%s does not have %zu of what the selected sets name:", s->cuda.chip, p->n_absent);
+	for (size_t i = 0; i < p->n; i++) {
+		const char *name = p->counters[i].name;
+
+		if (!p->counters[i].absent)
+			continue;
+		if (!column || column + strlen(name) > COLUMNS)
+			column = (size_t)printf("\n  %s", name);
+		else
+			column += (size_t)printf(", %s", name);
+	}
+	putchar('\n');
+}
+
 static void plan_cuda_table(const struct setup *s, const struct cuda_plan *p)
 {
 	size_t several = 0, refused = 0;
@@ -65,9 +88,10 @@ static void plan_cuda_table(const struct setup *s, const struct cuda_plan *p)
 		if (p->counters[i].alone > 1)
 			printf("  %u passes  %s\n", p->counters[i].alone, p->counters[i].name);
 	for (size_t i = 0; i < p->n; i++)
-		if (p->counters[i].reason)
+		if (p->counters[i].reason && !p->counters[i].absent)
 			printf("%s  %s: %s\n", refused++ ? "" : "\nnot collected:\n",
 			       p->counters[i].name, p->counters[i].reason);
+	plan_cuda_absent(s, p);
 }
 
 /* What one counter costs: its passes alone, and the passes of the rest without it. */

@@ -53,6 +53,24 @@ int cuda_host_chips(struct cuda_api *api, struct arena *arena, const char *const
 	return 0;
 }
 
+/* What nvcc calls an architecture, and a chip of it. Fact: the CUDA toolkit's list of compute
+ * capabilities. */
+static const char *chip_of_architecture(const char *name)
+{
+	static const struct {
+		const char *architecture, *chip;
+	} known[] = {{"75", "TU102"},  {"80", "GA100"},  {"86", "GA102"},  {"87", "GA10B"},
+		     {"89", "AD102"},  {"90", "GH100"},  {"90a", "GH100"}, {"100", "GB100"},
+		     {"103", "GB110"}, {"120", "GB202"}, {"121", "GB20B"}};
+
+	if (strncmp(name, "sm_", 3) != 0)
+		return NULL;
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+		if (!strcmp(name + 3, known[i].architecture))
+			return known[i].chip;
+	return NULL;
+}
+
 int cuda_host_open(struct cuda_host *h, const char *chip, struct error *err)
 {
 	struct arena arena = {0};
@@ -70,7 +88,11 @@ int cuda_host_open(struct cuda_host *h, const char *chip, struct error *err)
 			goto out;
 		str_addf(&known, " %s", names[i]);
 	}
-	if (!rc)
+	if (!rc && chip_of_architecture(chip))
+		rc = error_set(err, RC_INVALID,
+			       "'%s' is an architecture, whose chip CUPTI calls %s: --chip %s",
+			       chip, chip_of_architecture(chip), chip_of_architecture(chip));
+	else if (!rc)
 		rc = error_set(err, RC_INVALID, "CUPTI %u does not know chip '%s'; it knows%s",
 			       h->api.version, chip, str_text(&known));
 out:
@@ -249,7 +271,10 @@ int cuda_host_plan(const struct cuda_host *h, struct arena *arena, const char *c
 		if (i && !strcmp(k[i].name, k[plan_out->n - 1].name))
 			continue;
 		k[plan_out->n] = k[i];
-		if (cuda_host_passes(h, &k[i].name, 1, &k[plan_out->n].alone, &why)) {
+		rc = cuda_host_passes(h, &k[i].name, 1, &k[plan_out->n].alone, &why);
+		if (rc) {
+			k[plan_out->n].absent = rc == RC_NOT_FOUND;
+			plan_out->n_absent += k[plan_out->n].absent;
 			k[plan_out->n].alone = 0;
 			k[plan_out->n].reason = arena_strdup(arena, why.message);
 			plan_out->n_refused++;
@@ -258,6 +283,7 @@ int cuda_host_plan(const struct cuda_host *h, struct arena *arena, const char *c
 		}
 		plan_out->n++;
 	}
+	rc = 0;
 	/* Refused ones cost 0 alone, so they come last. */
 	qsort(k, plan_out->n, sizeof(*k), compare_by_cost);
 	good = plan_out->n - plan_out->n_refused;

@@ -37,12 +37,14 @@ struct cuda_plan_counter {
 	const char *name;
 	uint32_t alone;     /* passes it needs by itself; 0: refused */
 	const char *reason; /* when refused, else NULL */
+	bool absent;        /* refused because the chip has no such counter */
 };
 struct cuda_plan {
 	uint32_t passes; /* for all that are not refused, together */
 	size_t n;
 	struct cuda_plan_counter *counters; /* sorted by name; in the arena */
 	size_t n_refused;
+	size_t n_absent; /* of these */
 	/* All that are not refused, in the order in which CUPTI must be told them to need so few
 	 * passes; in the arena. */
 	const char **order;
@@ -54,10 +56,11 @@ struct cuda_plan {
 int cuda_host_plan(const struct cuda_host *h, struct arena *arena, const char *const *names,
 		   size_t n, struct cuda_plan *plan_out, struct error *err);
 
-/* A plan that the device half carries out. With `groups`, every pass stands alone wherever the
- * counters allow that, for --pass and --distribute; counters that need several passes by themselves
- * then stay out, with that reason. Without, the fewest passes, which only replay can use. The
- * plan's texts are its own. RC_NO_SLOT when nothing is left. */
+/* A plan that the device half carries out; what the chip does not have was not wanted of it. With
+ * `groups`, every pass stands alone wherever the counters allow that, for --pass and --distribute;
+ * counters that need several passes by themselves then stay out, with that reason. Without, the
+ * fewest passes, which only replay can use. The plan's texts are its own. RC_NO_SLOT when nothing
+ * is left. */
 int cuda_host_make_plan(const struct cuda_host *h, const struct cuda_plan *p, bool groups,
 			const char *selection, struct plan *plan_out, struct error *err);
 

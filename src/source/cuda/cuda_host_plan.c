@@ -142,7 +142,7 @@ static int maker_dropped(struct maker *m, const struct cuda_plan *p, bool groups
 		const struct cuda_plan_counter *k = &p->counters[i];
 		struct plan_dropped *d = &plan->dropped[plan->n_dropped];
 
-		if (!k->reason && !(groups && k->alone > 1))
+		if (k->absent || (!k->reason && !(groups && k->alone > 1)))
 			continue;
 		d->name = arena_strdup(&plan->arena, k->name);
 		d->reason = k->reason ? arena_strdup(&plan->arena, k->reason)
