@@ -55,6 +55,7 @@ struct options {
 	const char *explain;
 	const char *replay;
 	const char *verify;
+	const char *cache;
 	uint64_t window, repeat, launch_skip, launch_count, max_snapshot; /* 0: not given */
 	const char *by;
 	const char *to;          /* --to of export */

@@ -68,6 +68,8 @@ static int read_numbers(struct replay_choice *c, const struct options *o, struct
 	if (o->verify && !replay_settings_find_verify(o->verify, &s->verify))
 		return error_set(err, RC_INVALID, "--verify: '%s' is not first, always or never",
 				 o->verify);
+	if (o->cache && !replay_settings_find_cache(o->cache, &s->cache))
+		return error_set(err, RC_INVALID, "--cache: '%s' is not keep or flush", o->cache);
 	s->window = (uint32_t)o->window;
 	s->repeat = o->repeat ? (uint32_t)o->repeat : 1;
 	s->max_snapshot = o->max_snapshot;
@@ -80,6 +82,7 @@ static int read_numbers(struct replay_choice *c, const struct options *o, struct
 				 replay_settings_mode_name(s->mode));
 	c->only_in_place = o->kernels.n      ? "-k"
 			   : o->ranges.n     ? "--range"
+			   : o->cache        ? "--cache"
 			   : o->launch_skip  ? "--launch-skip"
 			   : o->launch_count ? "--launch-count"
 			   : o->window       ? "--window"
@@ -181,6 +184,18 @@ static int refuse_for_regions(const struct options *o, struct error *err)
 		option);
 }
 
+/* Of the devices only NVIDIA's say how large their cache is. */
+static int refuse_to_flush(const struct plan *plan, struct error *err)
+{
+	for (uint32_t i = 0; i < plan->n_counters; i++)
+		if (strcmp(plan->counters[i].source, "cuda") != 0)
+			return error_set(err, RC_UNSUPPORTED,
+					 "--cache flush empties the L2 of NVIDIA's GPUs; it cannot "
+					 "do that for devices on which source '%s' counts",
+					 plan->counters[i].source);
+	return 0;
+}
+
 static int find_library(char path_out[PATH_MAX], struct error *err)
 {
 	const char *path = setup_library();
@@ -208,6 +223,8 @@ int replay_choice_decide(struct replay_choice *c, const struct options *o, const
 	if (!c->in_place)
 		return c->only_in_place ? refuse_in_application(c, err) : 0;
 	rc = refuse_in_place(o, err);
+	if (!rc && c->run.settings.cache == REPLAY_SETTINGS_FLUSH)
+		rc = refuse_to_flush(plan, err);
 	if (!rc && c->run.settings.mode == REPLAY_SETTINGS_RANGE && !has_device_counters(plan))
 		rc = refuse_for_regions(o, err);
 	if (!rc)

@@ -33,6 +33,12 @@ static bool is_wanted(const char *source)
 	return false;
 }
 
+static void mark_range(void *data, const char *name, bool begins)
+{
+	(void)data;
+	replay_session_mark(name, begins);
+}
+
 /* ---- sim ---- */
 
 int retally_sim_tool(const struct sim_tools *tools, struct sim_api *api);
@@ -87,7 +93,7 @@ ENTRY int InitializeInjection(void)
 		return 1;
 	if (!replay_session_engine() || !is_wanted("cuda") || !replay_session_use())
 		return 1;
-	if (runtime_cuda_attach(replay_session_engine(), say_cuda, NULL, &err))
+	if (runtime_cuda_attach(replay_session_engine(), say_cuda, mark_range, NULL, &err))
 		note_cuda(err.message);
 	return 1;
 }
@@ -130,12 +136,6 @@ static void take_hsa(void *data, void **tables, uint64_t n)
 		return;
 	if (runtime_hsa_attach(replay_session_engine(), tables, n, &options, &err))
 		say_rocm(NULL, err.message);
-}
-
-static void mark_range(void *data, const char *name, bool begins)
-{
-	(void)data;
-	replay_session_mark(name, begins);
 }
 
 /* By rocprofiler-sdk, when the program first uses a runtime of ROCm, with ROCP_TOOL_LIBRARIES or

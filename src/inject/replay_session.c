@@ -389,6 +389,7 @@ static int open_engine(struct error *err)
 		.seed = s->seed,
 		.offset = s->offset,
 		.only_pass = s->pass,
+		.flush = s->cache == REPLAY_SETTINGS_FLUSH,
 	};
 
 	return replay_open(&session.engine, &o, &session.plan, replay_session_append, NULL, err);

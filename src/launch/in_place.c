@@ -120,6 +120,8 @@ void in_place_describe(const struct run_in_place *r, struct str *out)
 		str_addf(out, " --repeat %u", s->repeat);
 	if (s->verify != REPLAY_SETTINGS_FIRST)
 		str_addf(out, " --verify %s", verify[s->verify]);
+	if (s->cache == REPLAY_SETTINGS_FLUSH)
+		str_add(out, " --cache flush");
 	for (size_t i = 0; i < s->n_patterns; i++) {
 		str_add(out, " -k ");
 		add_quoted(out, s->patterns[i]);

@@ -54,6 +54,10 @@ static int open_source(struct replay_device *d, void *native, const char *why, s
 		d->dead = d->dead_text;
 		return 0;
 	}
+	if (d->replay->options.flush && !d->runtime->flush) {
+		d->dead = "its caches cannot be emptied, as --cache flush wants it";
+		return 0;
+	}
 	if (d->source->size < sizeof(struct source))
 		return error_set(err, RC_MISMATCH, "source '%s' is of another version",
 				 d->source->name);
@@ -240,6 +244,11 @@ int device_drain(struct replay_device *d, uint64_t bound_ns, struct error *err)
 	if (d->parked_stores.n || d->parked_ops.n)
 		device_unpark(d);
 	return 0;
+}
+
+int device_flush(struct replay_device *d, struct error *err)
+{
+	return d->replay->options.flush ? d->runtime->flush(d->runtime_device, err) : 0;
 }
 
 /* ---- the end of a device ---- */

@@ -120,6 +120,11 @@ bool live_begin(struct replay_device *d, const struct runtime_op *op, struct ker
 	if (!l->open && !open_pass(d, pass, needs_drain(d) ? 1 : REPLAY_LIVE_ROOM, why_out))
 		return false;
 	unit.index = (uint32_t)l->units.n;
+	if (needs_drain(d) && device_flush(d, &err)) {
+		live_drop(d, err.message);
+		*why_out = "the caches could not be emptied";
+		return false;
+	}
 	rc = d->source->unit_begin(d->source_device, &unit, &err);
 	if (rc) {
 		live_drop(d, err.message);

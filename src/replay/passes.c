@@ -56,6 +56,7 @@ static int run_counted(struct runner *r, struct window_op *op, uint32_t index, s
 	bool drained = (d->source->capabilities & SOURCE_NEEDS_DRAIN) != 0;
 	int rc = drained && r->next ? drain(d, err) : 0;
 
+	rc = rc ? rc : device_flush(d, err);
 	if (!rc)
 		rc = from_source(d, d->source->unit_begin(d->source_device, &unit, err));
 	rc = rc ? rc : launch(r, op, err);
@@ -78,6 +79,8 @@ static int run_ops(struct runner *r, bool counted, struct error *err)
 
 	r->next = 0;
 	if (counted && one_unit)
+		rc = device_flush(d, err);
+	if (!rc && counted && one_unit)
 		rc = from_source(d, d->source->unit_begin(d->source_device, &unit, err));
 	for (size_t i = 0; i < w->ops.n && !rc; i++) {
 		struct window_op *op = &w->ops.items[i];

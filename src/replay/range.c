@@ -40,8 +40,15 @@ static void tell_devices(struct replay *r)
 	char name[REPLAY_RANGE_NAME];
 	bool is = range_current(r, name);
 
-	for (struct replay_device *d = atomic_load(&r->devices); d; d = d->next)
+	if (r->options.mode != REPLAY_MODE_RANGE)
+		return;
+	for (struct replay_device *d = atomic_load(&r->devices); d; d = d->next) {
+		if (d->runtime->enter && !d->runtime->enter(d->runtime_device))
+			continue;
 		replay_range(d, is ? name : NULL);
+		if (d->runtime->leave)
+			d->runtime->leave(d->runtime_device);
+	}
 }
 
 void replay_range_begin(struct replay *r, const char *name)

@@ -62,6 +62,7 @@ struct replay_options {
 	bool random;
 	uint64_t seed, offset;
 	uint32_t only_pass; /* --pass K: 0 for all */
+	bool flush;         /* the caches are emptied before each counted dispatch */
 	uint64_t chunk;     /* bytes in which memory is compared and put back, a multiple of 64; 0:
 			     * the engine chooses */
 };

@@ -170,6 +170,15 @@ struct runtime {
 	 * op_release follows when the device is idle. A runtime that holds something back until the
 	 * window is over (a signal of the program) lets go of it here. */
 	void (*op_parked)(void *device, void *recorded);
+	/* May be NULL: the caches that the device's dispatches share cannot be emptied. Nothing of
+	 * the program is left in them when it returns, nor anything that is still to be written.
+	 * The device is drained. */
+	int (*flush)(void *device, struct error *err);
+	/* May be NULL. Around what a mark of the program makes the engine do, in the thread of the
+	 * mark, which may have another device in hand and whose calls from here on are not the
+	 * program's. false: the device cannot be used here now, and leave does not follow. */
+	bool (*enter)(void *device);
+	void (*leave)(void *device);
 };
 
 #endif

@@ -7,6 +7,7 @@
 
 static const char *const mode_names[] = {"auto", "kernel", "window", "range", "none"};
 static const char *const verify_names[] = {"first", "always", "never"};
+static const char *const cache_names[] = {"keep", "flush"};
 
 static bool find_word(const char *const *words, size_t n, const char *word, uint64_t *index_out)
 {
@@ -44,6 +45,16 @@ bool replay_settings_find_verify(const char *word, enum replay_settings_verify *
 	return true;
 }
 
+bool replay_settings_find_cache(const char *word, enum replay_settings_cache *cache_out)
+{
+	uint64_t i;
+
+	if (!find_word(cache_names, sizeof(cache_names) / sizeof(*cache_names), word, &i))
+		return false;
+	*cache_out = (enum replay_settings_cache)i;
+	return true;
+}
+
 /* ---- writing ---- */
 static bool is_plain(unsigned char c)
 {
@@ -63,8 +74,8 @@ static void add_pattern(struct str *out, const char *key, const char *pattern)
 
 void replay_settings_format(const struct replay_settings *s, struct str *out)
 {
-	str_addf(out, "mode=%s;verify=%s;window=%u;max-snapshot=%llu;repeat=%u",
-		 mode_names[s->mode], verify_names[s->verify], s->window,
+	str_addf(out, "mode=%s;verify=%s;cache=%s;window=%u;max-snapshot=%llu;repeat=%u",
+		 mode_names[s->mode], verify_names[s->verify], cache_names[s->cache], s->window,
 		 (unsigned long long)s->max_snapshot, s->repeat);
 	str_addf(out, ";skip=%llu;count=%llu;pass=%u;random=%d;seed=%llu;offset=%llu",
 		 (unsigned long long)s->skip, (unsigned long long)s->count, s->pass, s->random,
@@ -219,7 +230,7 @@ int replay_settings_parse(struct replay_settings *s, struct arena *arena, const 
 			  struct error *err)
 {
 	const char *at = text;
-	uint64_t mode = 0, verify = 0, window = 0, repeat = 0, pass = 0, is_random = 0;
+	uint64_t mode = 0, verify = 0, cache = 0, window = 0, repeat = 0, pass = 0, is_random = 0;
 	int rc;
 
 	*s = (struct replay_settings){0};
@@ -228,6 +239,9 @@ int replay_settings_parse(struct replay_settings *s, struct arena *arena, const 
 	if (!rc)
 		rc = take_word(&at, arena, "verify", verify_names,
 			       sizeof(verify_names) / sizeof(*verify_names), &verify, err);
+	if (!rc)
+		rc = take_word(&at, arena, "cache", cache_names,
+			       sizeof(cache_names) / sizeof(*cache_names), &cache, err);
 	rc = rc ? rc : take_number(&at, arena, "window", UINT32_MAX, &window, err);
 	rc = rc ? rc : take_number(&at, arena, "max-snapshot", UINT64_MAX, &s->max_snapshot, err);
 	rc = rc ? rc : take_number(&at, arena, "repeat", UINT32_MAX, &repeat, err);
@@ -250,6 +264,7 @@ int replay_settings_parse(struct replay_settings *s, struct arena *arena, const 
 			       REPLAY_SETTINGS_VARIABLE ": nothing is expected at '%.40s'", at);
 	s->mode = (enum replay_settings_mode)mode;
 	s->verify = (enum replay_settings_verify)verify;
+	s->cache = (enum replay_settings_cache)cache;
 	s->window = (uint32_t)window;
 	s->repeat = (uint32_t)repeat;
 	s->pass = (uint32_t)pass;
@@ -294,5 +309,7 @@ int replay_settings_filters(const struct replay_settings *s, struct str *out)
 	if (s->skip)
 		str_addf(out, "%s-s %llu", out->size > start ? " " : "",
 			 (unsigned long long)s->skip);
+	if (s->cache == REPLAY_SETTINGS_FLUSH)
+		str_addf(out, "%s--cache flush", out->size > start ? " " : "");
 	return str_is_failed(out) ? RC_NO_MEMORY : rc;
 }

@@ -4,7 +4,7 @@
  * canonical text in the variable RETALLY_REPLAY. Every key is there, in this order, once;
  * `kernel` and then `range` come last and may be missing or repeated:
  *
- *   mode=window;verify=first;window=300;max-snapshot=0;repeat=1;skip=0;count=0;pass=0;
+ *   mode=window;verify=first;cache=keep;window=300;max-snapshot=0;repeat=1;skip=0;count=0;pass=0;
  *   random=0;seed=0;offset=0;launch=ID;collection=ID;kernel=PATTERN;range=PATTERN
  *
  * A pattern's ';', '%' and control characters are written %XX. Anything else is refused.
@@ -37,9 +37,14 @@ enum replay_settings_verify {
 	REPLAY_SETTINGS_ALWAYS,
 	REPLAY_SETTINGS_NEVER,
 };
+enum replay_settings_cache {
+	REPLAY_SETTINGS_KEEP = 0,
+	REPLAY_SETTINGS_FLUSH, /* before each counted dispatch */
+};
 struct replay_settings {
 	enum replay_settings_mode mode;
 	enum replay_settings_verify verify;
+	enum replay_settings_cache cache;
 	uint32_t window;       /* most dispatches of one window; 0: the engine chooses */
 	uint64_t max_snapshot; /* bytes; 0: what fits */
 	uint32_t repeat;       /* from 1 */
@@ -58,6 +63,7 @@ struct replay_settings {
 const char *replay_settings_mode_name(enum replay_settings_mode mode);
 bool replay_settings_find_mode(const char *word, enum replay_settings_mode *mode_out);
 bool replay_settings_find_verify(const char *word, enum replay_settings_verify *verify_out);
+bool replay_settings_find_cache(const char *word, enum replay_settings_cache *cache_out);
 /* Appends the value of the variable. */
 void replay_settings_format(const struct replay_settings *s, struct str *out);
 /* Reads it; patterns go to the arena. RC_INVALID names what is wrong, RC_NO_MEMORY. */

@@ -5,6 +5,7 @@
  * those of the program alone. usage: cuda_traps [TRAP...] | cuda_traps list
  */
 #include "functions.h"
+#include "nvtx_marks.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -485,6 +486,47 @@ static void threads(void)
 		pthread_join(ids[i], NULL);
 }
 
+/* What is between start and stop, twice; they do not nest. Only by name, like the next. */
+static void profiler(void)
+{
+	launch(q, "update", &a, &n);
+	works(cuProfilerStop());
+	for (int i = 0; i < 2; i++) {
+		works(cuProfilerStart());
+		works(cuProfilerStart());
+		launch(q, "add", &a, &b, &c, &n);
+		launch(q, "update", &c, &n);
+		works(cuProfilerStop());
+		launch(q, "update", &b, &n);
+	}
+	works(cuStreamSynchronize(q));
+}
+
+/* Rounds 0 and 1 are the range "pair", 1 is "inner" in it; then again. The marks come from a thread
+ * that has no context. */
+static void *mark_before(void *round)
+{
+	nvtx_marks_before(*(unsigned *)round);
+	return NULL;
+}
+static void nvtx(void)
+{
+	pthread_t id;
+
+	for (unsigned i = 0; i < 4; i++) {
+		/* A push belongs to its thread. */
+		if (i % 2)
+			nvtx_marks_before(i);
+		else if (pthread_create(&id, NULL, mark_before, &i) || pthread_join(id, NULL))
+			exit(4);
+		launch(q, "update", &a, &n);
+		launch(q, "add", &a, &b, &c, &n);
+		nvtx_marks_after(i);
+		launch(q, "update", &b, &n);
+	}
+	works(cuStreamSynchronize(q));
+}
+
 /* Ends the device: an address that is nobody's. Only by name. */
 static void wild(void)
 {
@@ -500,13 +542,14 @@ int main(int argc, char **argv)
 		void (*run)(void);
 		int by_name;
 	} traps[] = {
-		{"update", update, 0},   {"atomics", atomics, 0},   {"chain", chain, 0},
-		{"streams", streams, 0}, {"globals", globals, 0},   {"spin", spin, 0},
-		{"mapped", mapped, 0},   {"managed", managed, 0},   {"append", append, 0},
-		{"once", once, 0},       {"pools", pools, 0},       {"transfers", transfers, 0},
-		{"graph", graph, 0},     {"callback", callback, 0}, {"stray", stray, 0},
-		{"ways", ways, 0},       {"contexts", contexts, 0}, {"threads", threads, 0},
-		{"library", library, 0}, {"kinds", kinds, 0},       {"wild", wild, 1}};
+		{"update", update, 0},     {"atomics", atomics, 0},   {"chain", chain, 0},
+		{"streams", streams, 0},   {"globals", globals, 0},   {"spin", spin, 0},
+		{"mapped", mapped, 0},     {"managed", managed, 0},   {"append", append, 0},
+		{"once", once, 0},         {"pools", pools, 0},       {"transfers", transfers, 0},
+		{"graph", graph, 0},       {"callback", callback, 0}, {"stray", stray, 0},
+		{"ways", ways, 0},         {"contexts", contexts, 0}, {"threads", threads, 0},
+		{"library", library, 0},   {"kinds", kinds, 0},       {"wild", wild, 1},
+		{"profiler", profiler, 1}, {"nvtx", nvtx, 1}};
 	static const char image[] = "standin-module\n"
 				    "kernel update\nkernel add\nkernel histogram\nkernel chain\n"
 				    "kernel globals\nkernel append\nkernel once\nkernel spin\n"

@@ -42,6 +42,9 @@ const struct runtime cuda_runtime = {
 	.hash = cuda_check_hash,
 	.launch = cuda_launch_again,
 	.op_release = cuda_launch_release,
+	.flush = cuda_check_flush,
+	.enter = cuda_enter,
+	.leave = cuda_leave,
 };
 
 static void say(int gpu, const char *text)
@@ -51,7 +54,7 @@ static void say(int gpu, const char *text)
 	if (!cuda_session.say)
 		return;
 	snprintf(line, sizeof(line), "GPU %d is not counted: %s", gpu, text);
-	cuda_session.say(cuda_session.say_data, line);
+	cuda_session.say(cuda_session.user, line);
 }
 
 static struct cuda_context *find_context(const struct CUctx_st *context)
@@ -119,7 +122,7 @@ static void open_device(struct cuda_context *c)
 	 * asked for: on an H200 ranks that took turns crashed (docs/cuda.md). */
 	if (getenv("RETALLY_GPU_TURNS") && !cuda_session.driver.device_uuid(uuid, c->ordinal) &&
 	    cuda_turns_open(uuid, &turns, &err) && cuda_session.say)
-		cuda_session.say(cuda_session.say_data, err.message);
+		cuda_session.say(cuda_session.user, err.message);
 	err = (struct error){0};
 	c->native = (struct cuda_native){.turns = turns,
 					 .driver = &cuda_session.driver,
@@ -242,7 +245,8 @@ static int watch(struct error *err)
 }
 
 int runtime_cuda_attach(struct replay *replay, void (*tell)(void *data, const char *text),
-			void *say_data, struct error *err)
+			void (*mark)(void *data, const char *name, bool begins), void *data,
+			struct error *err)
 {
 	struct cuda_target *t = &cuda_session.target;
 	char other[128] = "";
@@ -254,7 +258,8 @@ int runtime_cuda_attach(struct replay *replay, void (*tell)(void *data, const ch
 
 	cuda_session.replay = replay;
 	cuda_session.say = tell;
-	cuda_session.say_data = say_data;
+	cuda_session.mark = mark;
+	cuda_session.user = data;
 	rc = cuda_driver_open(&cuda_session.driver, err);
 	if (!rc)
 		rc = cuda_target_open(t, err);

@@ -136,24 +136,47 @@ struct CUstream_st *cuda_stream_name(struct CUstream_st *stream)
 	return stream;
 }
 
-void cuda_boundary(struct cuda_context *c, const char *why)
+/* Between enter and leave of this thread, which do not nest. */
+static _Thread_local struct {
+	bool was_inside, pushed;
+} entered __attribute__((tls_model("initial-exec")));
+
+bool cuda_enter(void *device)
+{
+	struct cuda_context *c = device;
+	struct CUctx_st *now = NULL;
+
+	if (!c->device || c->gone || cuda_session.off)
+		return false;
+	entered.was_inside = cuda_inside;
+	cuda_inside = true;
+	entered.pushed = cuda_session.driver.context_current(&now) || now != c->context;
+	if (!entered.pushed || !cuda_session.driver.context_push(c->context))
+		return true;
+	cuda_inside = entered.was_inside;
+	return false;
+}
+
+void cuda_leave(void *device)
 {
 	struct CUctx_st *popped;
-	bool push;
 
+	(void)device;
+	if (entered.pushed)
+		cuda_session.driver.context_pop(&popped);
+	cuda_inside = entered.was_inside;
+}
+
+void cuda_boundary(struct cuda_context *c, const char *why)
+{
 	(void)c;
 	for (unsigned i = 0; i < cuda_session.n_contexts; i++) {
 		struct cuda_context *k = &cuda_session.contexts[i];
-		struct CUctx_st *now = NULL;
 
-		if (!k->device || k->gone)
-			continue;
-		push = cuda_session.driver.context_current(&now) || now != k->context;
-		if (push && cuda_session.driver.context_push(k->context))
+		if (!cuda_enter(k))
 			continue;
 		replay_boundary(k->device, why);
-		if (push)
-			cuda_session.driver.context_pop(&popped);
+		cuda_leave(k);
 	}
 }
 

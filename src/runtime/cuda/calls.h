@@ -28,6 +28,10 @@ extern const size_t cuda_n_launch_calls;
 extern const struct cuda_call_entry cuda_memory_calls[];
 extern const size_t cuda_n_memory_calls;
 
+/* runtime.enter, runtime.leave */
+bool cuda_enter(void *device);
+void cuda_leave(void *device);
+
 /* The window of every device of this context's process ends here, because of `why` (static). */
 void cuda_boundary(struct cuda_context *c, const char *why);
 /* The same for the call itself. */

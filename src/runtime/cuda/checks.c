@@ -176,29 +176,59 @@ int cuda_check_compare(void *device, const struct runtime_memory *m, uint64_t of
 	return 0;
 }
 
-int cuda_check_hash(void *device, const struct runtime_memory *m, uint64_t *hash_out,
-		    struct error *err)
+/* The sum over the words of a part of memory, in c->scratch_host. */
+static cu_result checks_sum(struct cuda_context *c, uint64_t address, uint64_t size)
 {
 	const struct cuda_driver *d = &cuda_session.driver;
-	struct cuda_context *c = device;
-	uint64_t address = m->address, size = m->size;
 	uint64_t blocks = (size + 8 * BLOCK - 1) / (8 * BLOCK);
 	void *arguments[] = {&address, &size, &c->scratch};
-	int rc = checks_load(c, err);
 	cu_result result;
 
-	if (rc)
-		return rc;
 	if (blocks > 4096)
 		blocks = 4096;
 	result = d->set8(c->scratch, 0, 8, c->own);
 	if (!result)
 		result = d->launch(c->hash, (unsigned)blocks, 1, 1, BLOCK, 1, 1, 0, c->own,
 				   arguments, NULL);
-	if (!result)
-		result = checks_fetch(c, 8);
+	return result ? result : checks_fetch(c, 8);
+}
+
+int cuda_check_hash(void *device, const struct runtime_memory *m, uint64_t *hash_out,
+		    struct error *err)
+{
+	struct cuda_context *c = device;
+	int rc = checks_load(c, err);
+	cu_result result;
+
+	if (rc)
+		return rc;
+	result = checks_sum(c, m->address, m->size);
 	if (result)
 		return cuda_drain_fail("hashing memory", result, err);
 	memcpy(hash_out, c->scratch_host, 8);
 	return 0;
+}
+
+int cuda_check_flush(void *device, struct error *err)
+{
+	const struct cuda_driver *d = &cuda_session.driver;
+	struct cuda_context *c = device;
+	int rc = checks_load(c, err), bytes = 0;
+	cu_result result = CU_OK;
+
+	if (rc)
+		return rc;
+	if (!c->flush) {
+		result = d->device_attribute(&bytes, CU_DEVICE_L2_BYTES, c->ordinal);
+		if (!result && bytes <= 0)
+			return error_set(err, RC_UNSUPPORTED, "the device has no L2 to empty");
+		c->flush_size = 2 * (size_t)bytes;
+		if (!result)
+			result = d->alloc(&c->flush, c->flush_size);
+		if (!result)
+			result = d->set8(c->flush, 0, c->flush_size, c->own);
+	}
+	if (!result)
+		result = checks_sum(c, c->flush, c->flush_size);
+	return result ? cuda_drain_fail("emptying the L2", result, err) : 0;
 }

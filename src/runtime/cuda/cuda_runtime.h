@@ -14,10 +14,12 @@
 #include "replay/replay.h"
 
 /* Once per process. replay outlives it. say, which may be NULL, gets one sentence for each thing
- * that the user should know (no counters on a device, ...). On an error nothing is attached and the
- * program runs as it would. */
+ * that the user should know (no counters on a device, ...); mark, which may be NULL, the ranges
+ * that the program marks by calls of CUDA, to do with them what it does with other marks. On an
+ * error nothing is attached and the program runs as it would. */
 int runtime_cuda_attach(struct replay *replay, void (*say)(void *data, const char *text),
-			void *say_data, struct error *err);
+			void (*mark)(void *data, const char *name, bool begins), void *data,
+			struct error *err);
 /* Stops listening. After it, and a replay_boundary_all before it, replay_close is safe. */
 void runtime_cuda_detach(void);
 /* In a forked child: the driver is not usable there; nothing is called any more. */

@@ -59,21 +59,22 @@ static void launch(struct cuda_context *c, const struct cu_launch_config *config
 	struct cu_launch_config k = *config;
 	const struct cuda_function *f;
 	struct runtime_op op;
+	bool wanted;
 
 	k.stream = cuda_stream_name(config->stream);
 	if (is_captured(k.stream))
 		return;
 	f = cuda_functions_get(c, function, name);
+	wanted = !f || (f->wanted && !replay_outside(cuda_session.replay));
 	/* Taking the counters costs half a second: not for a program without a wanted kernel. */
-	if (f && !f->wanted && !c->opening) {
+	if (!wanted && !c->opening) {
 		cuda_drain_note_passed(c, k.stream);
 		return;
 	}
 	cuda_session_open_device(c);
 	if (!c->device)
 		return;
-	if (f && (!f->wanted || replay_outside(cuda_session.replay)) &&
-	    replay_pass_over(c->device)) {
+	if (!wanted && replay_pass_over(c->device)) {
 		cuda_drain_note_passed(c, k.stream);
 		pending.passed = true;
 		pending.context = c;
@@ -202,6 +203,27 @@ static void capture_ended(struct cuda_context *c, const struct cupti_callback_da
 	(void)data;
 	if (cuda_session.captures > 0)
 		cuda_session.captures--;
+}
+
+/* ---- marks ---- */
+
+#define PROFILER_RANGE "cuProfilerStart"
+
+/* They do not nest: what is on stays on. The driver's functions are what the runtime's call. */
+static _Atomic bool profiler_on;
+
+static void profiler_started(struct cuda_context *c, const struct cupti_callback_data *data)
+{
+	cuda_boundary(c, data->function);
+	if (cuda_session.mark && !atomic_exchange(&profiler_on, true))
+		cuda_session.mark(cuda_session.user, PROFILER_RANGE, true);
+}
+
+static void profiler_stopped(struct cuda_context *c, const struct cupti_callback_data *data)
+{
+	cuda_boundary(c, data->function);
+	if (cuda_session.mark && atomic_exchange(&profiler_on, false))
+		cuda_session.mark(cuda_session.user, PROFILER_RANGE, false);
 }
 
 /* ---- waiting ---- */
@@ -356,6 +378,8 @@ const struct cuda_call_entry cuda_launch_calls[] = {
 	{"cuStreamEndCapture", NULL, capture_ended},
 	{"cuLaunchHostFunc", host_function, operation_end},
 	{"cuStreamAddCallback", host_function, operation_end},
+	{"cuProfilerStart", NULL, profiler_started},
+	{"cuProfilerStop", profiler_stopped, NULL},
 	/* After the call the device is (nearly) idle; the program's own wait has no bound of ours.
 	 */
 	{"cuCtxSynchronize", NULL, cuda_call_boundary},

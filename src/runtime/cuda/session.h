@@ -51,6 +51,8 @@ struct cuda_context {
 	cu_ptr scratch; /* device memory of our own for their results */
 	size_t scratch_size;
 	void *scratch_host; /* pinned */
+	cu_ptr flush;       /* of our own, twice the L2; 0: not needed yet */
+	size_t flush_size;
 	struct cuda_store *free_stores;
 	struct cuda_stream busy[CUDA_STREAMS_MAX];
 	unsigned n_busy;
@@ -63,7 +65,8 @@ struct cuda_session {
 	struct cuda_target target;
 	struct cupti_subscriber *subscriber;
 	void (*say)(void *data, const char *text);
-	void *say_data;
+	void (*mark)(void *data, const char *name, bool begins);
+	void *user; /* data of both */
 	_Atomic bool off;
 	pthread_mutex_t lock;  /* of what follows; never held over a call of the driver */
 	pthread_cond_t opened; /* a context was */

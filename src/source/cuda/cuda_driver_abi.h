@@ -170,6 +170,9 @@ enum cu_function_attribute {
 	CU_FUNCTION_SHARED_BYTES = 1,
 	CU_FUNCTION_REGISTERS = 4,
 };
+enum cu_device_attribute {
+	CU_DEVICE_L2_BYTES = 38,
+};
 enum cu_node_type {
 	CU_NODE_KERNEL = 0,
 	CU_NODE_MEMCPY = 1,

@@ -98,7 +98,7 @@ cu_result cuDeviceGetAttribute(int *value, int attribute, int device)
 		{10, 32},               /* of a warp */
 		{13, 2000000},          /* kHz */
 		{16, 4},                /* multiprocessors */
-		{38, 1 << 20},          /* bytes of the L2 cache */
+		{38, GPU_L2},           /* bytes of the L2 cache */
 		{41, 1},                /* unified addresses */
 		{75, 9},                /* compute capability */
 		{76, 0},       {83, 1}, /* managed memory */

@@ -45,6 +45,16 @@ static void raw(uint64_t out[RAWS])
 	pthread_mutex_unlock(&gpu.lock);
 }
 
+static bool cold(void)
+{
+	bool is;
+
+	pthread_mutex_lock(&gpu.lock);
+	is = gpu.cold;
+	pthread_mutex_unlock(&gpu.lock);
+	return is;
+}
+
 extern struct standin_driver standin_driver;
 STANDIN_API struct standin_driver standin_driver = {.call_names = names,
 						    .n_calls = CALLS_END - 1,
@@ -52,7 +62,8 @@ STANDIN_API struct standin_driver standin_driver = {.call_names = names,
 						    .current = context_current,
 						    .alive = alive,
 						    .wait_idle = wait_idle,
-						    .raw = raw};
+						    .raw = raw,
+						    .cold = cold};
 
 /* ---- calls ---- */
 

@@ -143,6 +143,8 @@ struct CUctx_st {
 	cu_result error;             /* sticks */
 };
 
+#define GPU_L2 (1u << 20) /* bytes */
+
 extern struct gpu {
 	pthread_mutex_t lock;
 	pthread_cond_t work, done;
@@ -155,6 +157,7 @@ extern struct gpu {
 	uint64_t next_number, now_ns;
 	uint64_t raw[RAWS];
 	unsigned captures;
+	bool cold;    /* the L2 holds nothing that a kernel or copy left there */
 	bool stalled; /* nothing could go on at the last look */
 } gpu;
 

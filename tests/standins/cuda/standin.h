@@ -55,6 +55,7 @@ struct standin_driver {
 	/* Until nothing is left to do in the context. */
 	void (*wait_idle)(struct CUctx_st *context);
 	void (*raw)(uint64_t out[RAWS]);
+	bool (*cold)(void);
 };
 
 /* ---- self_check.c, in each of them ---- */

@@ -123,6 +123,7 @@ _Static_assert((int)CU_FUNCTION_SHARED_BYTES == (int)CU_FUNC_ATTRIBUTE_SHARED_SI
 	       "function");
 _Static_assert((int)CU_POINTER_RANGE_START == (int)CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
 	       "pointer");
+_Static_assert((int)CU_DEVICE_L2_BYTES == (int)CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, "device");
 _Static_assert((int)CU_NOT_READY == (int)CUDA_ERROR_NOT_READY, "result");
 
 int main(void)
