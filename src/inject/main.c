@@ -11,6 +11,7 @@
 #include "inject/guard.h"
 #include "inject/inject.h"
 #include "inject/rank.h"
+#include "inject/replay_runtimes.h"
 #include "inject/replay_session.h"
 #include "inject/resume.h"
 #include "inject/say.h"
@@ -349,8 +350,11 @@ void inject_start(char **argv, char **envp)
 	if (started)
 		return;
 	started = true;
-	if (replay_session_start(envp, launcher_is_own(start_base(start_file(argv)))))
+	if (replay_session_start(envp, launcher_is_own(start_base(start_file(argv))))) {
+		if (start_is_preloaded())
+			replay_runtimes_take_calls(state_variable(envp, "OPENCL_LAYERS"));
 		return;
+	}
 	if (rank_is_wanted(envp)) {
 		start_below_launcher(argv, envp);
 		return;

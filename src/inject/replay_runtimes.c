@@ -213,6 +213,13 @@ int replay_runtimes_attach(struct replay *engine, struct error *err)
 		engine, &(struct runtime_opencl_options){.choose = choose_opencl}, err);
 }
 
+void replay_runtimes_take_calls(const char *opencl_layers)
+{
+	/* Of the sources so far only perf counts there: other programs are left as they are. */
+	if (replay_session_engine() && is_wanted("perf"))
+		runtime_opencl_take_calls(opencl_layers);
+}
+
 bool replay_runtimes_detach(void)
 {
 	bool hsa, sim;

@@ -14,6 +14,9 @@
 /* At the start of the process, for runtimes that have to know the engine before the program's first
  * call. */
 int replay_runtimes_attach(struct replay *engine, struct error *err);
+/* After that, in an object that is preloaded: for runtimes that are not asked to load us by every
+ * library. opencl_layers: the program's OPENCL_LAYERS, or NULL. */
+void replay_runtimes_take_calls(const char *opencl_layers);
 /* Ends windows; from now on every call goes straight to the vendor. false: a thread is still inside
  * the engine, which must not be closed then. */
 bool replay_runtimes_detach(void);

@@ -6,8 +6,9 @@
  * the program makes its first call, runs its constructors, and calls clInitLayer. Whoever wants
  * dispatches counted calls runtime_opencl_attach before that, at the latest in a constructor of the
  * same object; without it clInitLayer hooks nothing and the program runs as if the layer were not
- * there. A loader without layers (ocl-icd before 2.3.0, an old one bundled with a program) never
- * calls clInitLayer: such a program runs unseen, and the report says that no device was opened.
+ * there. A library that loads no layers (a vendor's own, ocl-icd before 2.3.0, an old loader
+ * bundled with a program) never calls clInitLayer: an object that is preloaded can take its calls
+ * with runtime_opencl_take_calls.
  *
  * What is tracked, what ends a window and what is declined: docs/opencl.md, opencl_rules.c.
  */
@@ -50,6 +51,13 @@ int runtime_opencl_attach(struct replay *engine, const struct runtime_opencl_opt
  * runtime_opencl_attach.
  */
 void runtime_opencl_on_start(void (*start)(void));
+/* After runtime_opencl_attach, by an object that is preloaded, before the program runs (its
+ * relocation is over, there is one thread): takes the calls of OpenCL that will not come by
+ * clInitLayer, of the program, of the libraries it was linked with, and of what it opens and looks
+ * up (dlsym with a handle) later. layers: the value of OPENCL_LAYERS or NULL. Where it finds that
+ * the program was linked with a loader that loads this layer, nothing changes. Who takes calls
+ * registers no exit handler: the caller detaches. */
+void runtime_opencl_take_calls(const char *layers);
 /* The layer's callbacks. */
 const struct runtime *runtime_opencl_callbacks(void);
 /* Ends the windows ("exit") as long as the vendor's library still works; the layer does this by

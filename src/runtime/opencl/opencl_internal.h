@@ -329,4 +329,10 @@ void hooks_dispatch(struct opencl_dispatch *t);
 void hooks_transfer(struct opencl_dispatch *t);
 void hooks_host(struct opencl_dispatch *t);
 
+/* ---- opencl_layer.c ---- */
+/* The layer's functions, to be called in place of those of target (n entries), which they call.
+ * Once per process: whoever comes second gets NULL, so that no call passes by here twice, and so
+ * does everybody while nothing is attached. Entries that target lacks are NULL. */
+const struct opencl_dispatch *layer_take(const struct opencl_dispatch *target, uint32_t n);
+
 #endif

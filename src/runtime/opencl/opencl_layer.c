@@ -99,6 +99,24 @@ static void fill(struct opencl_dispatch *t)
 	hooks_host(t);
 }
 
+const struct opencl_dispatch *layer_take(const struct opencl_dispatch *target, uint32_t n)
+{
+	static struct opencl_dispatch ours;
+	static atomic_bool is_taken;
+	void **entries = (void **)(void *)&ours;
+	void *const *theirs = (void *const *)(const void *)target;
+
+	if (!layer_is_on() || atomic_exchange(&is_taken, true))
+		return NULL;
+	memcpy(&layer.next, target, (n < OPENCL_N_ENTRIES ? n : OPENCL_N_ENTRIES) * sizeof(void *));
+	fill(&ours);
+	/* What the loader does not have cannot be called, and is nothing to stand in front of. */
+	for (uint32_t i = 0; i < OPENCL_N_ENTRIES; i++)
+		if (i >= n || !theirs[i])
+			entries[i] = NULL;
+	return &ours;
+}
+
 /* ---- entry points ---- */
 
 EXPORT int32_t clGetLayerInfo(uint32_t what, size_t size, void *value, size_t *size_out)
@@ -132,10 +150,8 @@ EXPORT int32_t clGetLayerInfo(uint32_t what, size_t size, void *value, size_t *s
 EXPORT int32_t clInitLayer(uint32_t n, const struct opencl_dispatch *target, uint32_t *n_out,
 			   const struct opencl_dispatch **ours_out)
 {
-	static struct opencl_dispatch ours;
 	static const struct opencl_dispatch none;
-	void **entries = (void **)(void *)&ours;
-	void *const *theirs = (void *const *)(const void *)target;
+	const struct opencl_dispatch *ours;
 
 	if (!target || !n_out || !ours_out)
 		return OPENCL_INVALID_VALUE;
@@ -143,15 +159,10 @@ EXPORT int32_t clInitLayer(uint32_t n, const struct opencl_dispatch *target, uin
 	*ours_out = &none;
 	if (!layer_is_on() && on_start)
 		on_start();
-	if (!layer_is_on())
+	ours = layer_take(target, n);
+	if (!ours)
 		return OPENCL_SUCCESS;
-	memcpy(&layer.next, target, (n < OPENCL_N_ENTRIES ? n : OPENCL_N_ENTRIES) * sizeof(void *));
-	fill(&ours);
-	/* What the loader does not have cannot be called, and is nothing to stand in front of. */
-	for (uint32_t i = 0; i < OPENCL_N_ENTRIES; i++)
-		if (i >= n || !theirs[i])
-			entries[i] = NULL;
-	*ours_out = &ours;
+	*ours_out = ours;
 	/* The vendor's library, which is loaded by now or will be at the first call, ends before
 	 * this handler would if it registered later; ours must come first. */
 	atexit(runtime_opencl_detach);
