@@ -185,35 +185,18 @@ static int hook_exec_list(int (*exec)(const char *, char *const[], char *const[]
 	return -1;
 }
 
-HOOK int execl(const char *path, const char *arg, ...)
-{
-	va_list ap;
-	int rc;
-
-	va_start(ap, arg);
-	rc = hook_exec_list(execve, path, arg, &ap, false);
-	va_end(ap);
-	return rc;
-}
-
-HOOK int execlp(const char *file, const char *arg, ...)
-{
-	va_list ap;
-	int rc;
-
-	va_start(ap, arg);
-	rc = hook_exec_list(execvpe, file, arg, &ap, false);
-	va_end(ap);
-	return rc;
-}
-
-HOOK int execle(const char *path, const char *arg, ...)
-{
-	va_list ap;
-	int rc;
-
-	va_start(ap, arg);
-	rc = hook_exec_list(execve, path, arg, &ap, true);
-	va_end(ap);
-	return rc;
-}
+/* Only the function itself can walk its arguments, so the three are made from one text. */
+#define HOOK_EXEC_LIST(name, exec, has_environment)                         \
+	HOOK int name(const char *file, const char *arg, ...)               \
+	{                                                                   \
+		va_list ap;                                                 \
+		int rc;                                                     \
+                                                                            \
+		va_start(ap, arg);                                          \
+		rc = hook_exec_list(exec, file, arg, &ap, has_environment); \
+		va_end(ap);                                                 \
+		return rc;                                                  \
+	}
+HOOK_EXEC_LIST(execl, execve, false)
+HOOK_EXEC_LIST(execlp, execvpe, false)
+HOOK_EXEC_LIST(execle, execve, true)

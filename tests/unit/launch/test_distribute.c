@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Dealing passes over ranks: every pass once in a cycle, seeds that fix it, the words; and what
  * names a launch. */
+#include "../fake_environment.h"
 #include "../test.h"
 #include "launch/distribute.h"
 #include "launch/job.h"
@@ -149,23 +150,6 @@ static void test_unknown_rank(void **state)
 	(void)state;
 	assert_int_equal(distribute_pass(&d, SPOOL_RANK_NONE, "", 4, &pass, &err), RC_INVALID);
 	assert_non_null(strstr(err.message, "--distribute process"));
-}
-
-static const char *fake_get(void *context, const char *name)
-{
-	static char value[64];
-	size_t n = strlen(name);
-
-	for (const char *at = context; *at; at += strspn(at, " ")) {
-		size_t length = strcspn(at, " ");
-
-		if (length > n && !strncmp(at, name, n) && at[n] == '=') {
-			snprintf(value, sizeof(value), "%.*s", (int)(length - n - 1), at + n + 1);
-			return value;
-		}
-		at += length;
-	}
-	return NULL;
 }
 
 static void test_job(void **state)

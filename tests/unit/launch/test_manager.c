@@ -2,6 +2,7 @@
 /* Several passes in the ranks of a job: which process manager is chosen from which environment,
  * what follows from the ranks' votes, the program's environment, and whole jobs of forked ranks
  * whose program is played by the test. */
+#include "../fake_environment.h"
 #include "../test.h"
 #include "launch/child.h"
 #include "launch/manager.h"
@@ -19,25 +20,6 @@
 #define NONE SPOOL_RANK_NONE
 
 /* ---- choice ---- */
-
-/* A fake environment: NAME=VALUE separated by spaces. */
-static const char *fake_get(void *context, const char *name)
-{
-	static char value[64];
-	size_t n = strlen(name);
-
-	for (const char *at = context; *at; at += strspn(at, " ")) {
-		size_t length = strcspn(at, " ");
-
-		if (length > n && !strncmp(at, name, n) && at[n] == '=') {
-			memcpy(value, at + n + 1, length - n - 1);
-			value[length - n - 1] = '\0';
-			return value;
-		}
-		at += length;
-	}
-	return NULL;
-}
 
 static const struct {
 	const char *environment, *job;

@@ -1,28 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Identity: what each launcher's environment says, also where several contradict each other. */
+#include "../fake_environment.h"
 #include "../test.h"
 #include "wire/identity.h"
 
 #include <stdlib.h>
-
-/* A fake environment: NAME=VALUE separated by spaces. */
-static const char *fake_get(void *context, const char *name)
-{
-	static char value[64];
-	size_t n = strlen(name);
-
-	for (const char *at = context; *at; at += strspn(at, " ")) {
-		size_t length = strcspn(at, " ");
-
-		if (length > n && !strncmp(at, name, n) && at[n] == '=') {
-			memcpy(value, at + n + 1, length - n - 1);
-			value[length - n - 1] = '\0';
-			return value;
-		}
-		at += length;
-	}
-	return NULL;
-}
 
 #define NONE SPOOL_RANK_NONE
 
