@@ -190,6 +190,8 @@ void replay_memory_remove(struct replay_device *d, struct replay_memory *m)
 	}
 	if (d->window.open && m->mark == d->window.generation)
 		window_drop(d, "memory was freed inside its window", true);
+	/* The program gives back what it had on a lost device: so do we, while it is still open. */
+	device_unpark_lost(d);
 	kept_forget(d, m);
 	unlink_memory(d, m);
 	if (d->spare.n < 64 && vec_reserve(&d->spare, d->spare.n + 1))
@@ -227,6 +229,17 @@ void device_unpark(struct replay_device *d)
 				      d->parked_stores.items[--d->parked_stores.n]);
 	while (d->parked_ops.n)
 		d->runtime->op_release(d->runtime_device, d->parked_ops.items[--d->parked_ops.n]);
+}
+
+void device_unpark_lost(struct replay_device *d)
+{
+	int rc;
+
+	if (!d->lost || d->hung || !(d->parked_stores.n || d->parked_ops.n))
+		return;
+	rc = d->runtime->drain(d->runtime_device, d->replay->options.drain_ns, NULL);
+	if (!rc || rc == RC_END)
+		device_unpark(d);
 }
 
 int device_drain(struct replay_device *d, uint64_t bound_ns, struct error *err)

@@ -268,6 +268,8 @@ bool device_check_lost(struct replay_device *d, int code, const struct error *er
 void device_park_store(struct replay_device *d, void *store);
 void device_park_op(struct replay_device *d, void *recorded);
 void device_unpark(struct replay_device *d);
+/* The same when the device is lost and what was under way on it is over. */
+void device_unpark_lost(struct replay_device *d);
 
 /* ---- snapshot.c, restore.c ---- */
 /* Saves what is not saved yet of the part. RC_NO_SPACE and RC_NO_MEMORY: no room for it. */

@@ -132,8 +132,7 @@ static void close_device(struct replay_device *d)
 	int rc = RC_ERROR;
 
 	/* After a timeout this is the last chance to give back what was parked. */
-	if (d->lost && !d->hung)
-		device_unpark(d);
+	device_unpark_lost(d);
 	/* What the device may still be writing to is not given back. */
 	for (int i = 0; i < CLOSE_TRIES && rc && (d->parked_stores.n || d->parked_ops.n); i++) {
 		rc = device_drain(d, 0, NULL);

@@ -130,7 +130,7 @@ struct runtime {
 
 	/* All queues of the device are idle and no callback of the program that the device
 	 * triggered is running. RC_TIMEOUT after bound_ns (then nothing may be assumed). RC_END:
-	 * the device is lost. */
+	 * the device is lost, and nothing runs on it any more. */
 	int (*drain)(void *device, uint64_t bound_ns, struct error *err);
 	/* A place for saved contents, from a pool that is kept warm. RC_NO_MEMORY, RC_NO_SPACE. */
 	int (*store_get)(void *device, uint64_t bytes, enum runtime_store_kind kind,

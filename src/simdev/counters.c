@@ -15,8 +15,10 @@ int sim_counters_acquire(struct sim_device *d)
 	pthread_mutex_lock(&d->counter_lock);
 	if (d->config.busy_counters || d->acquired)
 		rc = sim_fail(SIM_BUSY, "another tool has the counters of the device");
-	else
+	else {
 		d->acquired = true;
+		atomic_fetch_add(&sim_held_counters, 1);
+	}
 	pthread_mutex_unlock(&d->counter_lock);
 	return rc;
 }
@@ -24,6 +26,8 @@ int sim_counters_acquire(struct sim_device *d)
 void sim_counters_release(struct sim_device *d)
 {
 	pthread_mutex_lock(&d->counter_lock);
+	if (d->acquired)
+		atomic_fetch_sub(&sim_held_counters, 1);
 	d->acquired = false;
 	d->n_selected = 0;
 	d->n_units = 0;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-atomic_uint sim_open_devices;
+atomic_uint sim_open_devices, sim_held_counters;
 
 int sim_device_state(struct sim_device *d)
 {
@@ -84,6 +84,7 @@ static int close_device(struct sim_device *d)
 		pthread_mutex_destroy(&d->queues[i]->lock);
 		free(d->queues[i]);
 	}
+	sim_counters_release(d);
 	sim_memory_release(d);
 	sim_pages_free(d->units, (uint64_t)d->units_room * sizeof(*d->units));
 	pthread_mutex_destroy(&d->memory_lock);
@@ -121,7 +122,8 @@ static int device_free(struct sim_device *d, uint64_t address)
 	if (rc)
 		return rc;
 	sim_device_wait(d); /* a lost device has its memory to give back as well */
-	return sim_region_put(d, sim_memory_is_device(d, address) ? &d->own : &d->shared, address);
+	return sim_region_put(d, sim_memory_is_device(d, address) ? &d->own : &d->shared, address,
+			      NULL);
 }
 
 /* ---- queues ---- */

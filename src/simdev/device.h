@@ -139,7 +139,8 @@ void sim_memory_release(struct sim_device *d);
 void *sim_pages(uint64_t bytes); /* from mmap, zeroed; NULL */
 void sim_pages_free(void *p, uint64_t bytes);
 int sim_region_get(struct sim_device *d, struct sim_region *r, uint64_t bytes, uint64_t *address);
-int sim_region_put(struct sim_device *d, struct sim_region *r, uint64_t address);
+int sim_region_put(struct sim_device *d, struct sim_region *r, uint64_t address,
+		   uint64_t *bytes_out); /* NULL: nobody asks */
 int sim_memory_shared(struct sim_device *d, uint64_t bytes, void **pointer_out);
 /* Where the device sees [address, +bytes); NULL when that is not within one allocation. write: it
  * will be written, for those who track. A zero length needs a live address, too. */
@@ -198,6 +199,10 @@ extern const struct sim_tools sim_tools;
 int sim_device_state(struct sim_device *d); /* 0, or why nothing can be done with it */
 int sim_launch_with(struct sim_queue *q, const struct sim_launch *launch,
 		    void (*done)(void *data, uint64_t begin_ns, uint64_t end_ns), void *data);
-extern atomic_uint sim_open_devices;
+extern atomic_uint sim_open_devices, sim_held_counters;
+/* ---- check.c ---- */
+void sim_check_taken(uint64_t bytes);
+void sim_check_given(uint64_t bytes);
+void sim_check_left(struct sim_left *left_out);
 
 #endif

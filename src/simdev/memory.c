@@ -153,7 +153,8 @@ int sim_region_get(struct sim_device *d, struct sim_region *r, uint64_t bytes, u
 	return rc;
 }
 
-int sim_region_put(struct sim_device *d, struct sim_region *r, uint64_t address)
+int sim_region_put(struct sim_device *d, struct sim_region *r, uint64_t address,
+		   uint64_t *bytes_out)
 {
 	struct sim_allocation gone = {0};
 	uint32_t i;
@@ -174,6 +175,8 @@ int sim_region_put(struct sim_device *d, struct sim_region *r, uint64_t address)
 		sim_pages_free(gone.pages, pages_bytes(&gone));
 	if (gone.shared)
 		sim_pages_free(gone.real, gone.size);
+	if (bytes_out)
+		*bytes_out = gone.size;
 	return SIM_OK;
 }
 

@@ -60,6 +60,8 @@ struct sim_config {
 	uint32_t noise;      /* RETALLY_SIM_NOISE: of counters of cycles, in 1/1000; 0 */
 	uint32_t counter_bits;  /* RETALLY_SIM_COUNTER_BITS: width of all counters; 0: as built */
 	uint64_t counter_start; /* RETALLY_SIM_COUNTER_START: what they show when programmed; 0 */
+	/* RETALLY_SIM_CHECK=FILE is not of a device: at the end of the process a line in FILE says
+	 * what tools did not give back (struct sim_left), or "nothing". */
 	/* Failures. "the n-th" counts from 1 and from sim_open; 0: never. */
 	uint64_t fail_copy;       /* RETALLY_SIM_FAIL_COPY: the n-th copy of a tool ends half-way */
 	uint64_t fail_copy_times; /* RETALLY_SIM_FAIL_COPY_TIMES: and so many in all; 1 */

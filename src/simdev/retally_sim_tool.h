@@ -100,6 +100,15 @@ struct sim_stats {
 	uint64_t memory_used, tool_memory_used; /* bytes */
 };
 
+/* What tools have taken in this process and not given back; devices that were closed with some of
+ * it count. For the self-check of RETALLY_SIM_CHECK, and for tests. */
+struct sim_left {
+	uint64_t devices;     /* open, of programs */
+	uint64_t allocations; /* of tool_malloc */
+	uint64_t bytes;       /* in them */
+	uint64_t counters;    /* open devices whose counters are held */
+};
+
 struct sim_tools {
 	uint32_t size;
 	struct sim_api next; /* the functions themselves */
@@ -115,6 +124,7 @@ struct sim_tools {
 	/* NULL: there is no such kernel. */
 	const struct sim_kernel_info *(*kernel)(const char *name);
 	void (*stats)(struct sim_device *device, struct sim_stats *stats_out);
+	void (*left)(struct sim_left *left_out);
 
 	/* All that was put into queues before the call has been done, callbacks included. */
 	int (*drain)(struct sim_device *device, uint64_t bound_ns);

@@ -62,12 +62,21 @@ static int tool_malloc(struct sim_device *d, uint64_t bytes, uint64_t *address_o
 {
 	int rc = sim_device_state(d);
 
-	return rc ? rc : sim_region_get(d, &d->tools, bytes, address_out);
+	if (!rc)
+		rc = sim_region_get(d, &d->tools, bytes, address_out);
+	if (!rc)
+		sim_check_taken(bytes);
+	return rc;
 }
 
 static int tool_free(struct sim_device *d, uint64_t address)
 {
-	return sim_region_put(d, &d->tools, address);
+	uint64_t bytes = 0;
+	int rc = sim_region_put(d, &d->tools, address, &bytes);
+
+	if (!rc)
+		sim_check_given(bytes);
+	return rc;
 }
 
 static int tool_copy(struct sim_device *d, struct sim_queue *q, uint64_t to, uint64_t from,
@@ -99,6 +108,7 @@ const struct sim_tools sim_tools = {
 	.error_text = sim_error_text,
 	.kernel = kernel,
 	.stats = stats,
+	.left = sim_check_left,
 	.drain = sim_device_drain,
 	.launch = sim_launch_with,
 	.queue_place = sim_queue_place,

@@ -3,7 +3,8 @@
  * A tool for the simulated device that is nothing but runtime, source and engine: what
  * libretally.so does with it, without plans in files and spools. Its plan has as many passes as
  * SIM_TOOL_PASSES says (3), all with the same counters; SIM_TOOL_MODE is kernel, window (default)
- * or none; SIM_TOOL_PLAIN=1 takes every optional capability away. At the end it writes to the file
+ * or none; SIM_TOOL_PLAIN=1 takes every optional capability away; SIM_TOOL_LOSES=1 takes memory of
+ * the device that it does not give back. At the end it writes to the file
  * SIM_TOOL_OUT what was counted: for each dispatch and pass the loads, iterations and the flags;
  * windows, declined dispatches and notes.
  */
@@ -27,6 +28,17 @@ static struct plan_pass passes[PASSES_MAX];
 static struct plan plan = {.n_counters = 3, .counters = counters, .passes = passes};
 static struct replay *replay;
 static FILE *out;
+static const struct sim_tools *tools;
+static struct sim_api next;
+
+/* A tool with a leak, for the device's self-check. */
+static int open_and_lose(uint32_t number, struct sim_device **device_out)
+{
+	uint64_t address;
+	int rc = next.open(number, device_out);
+
+	return rc ? rc : tools->tool_malloc(*device_out, 4096, &address);
+}
 
 static int append(void *data, enum spool_type type, const void *first, size_t n_first,
 		  const void *second, size_t n_second, struct error *err)
@@ -97,7 +109,7 @@ static uint32_t number(const char *name, uint32_t otherwise)
 
 __attribute__((visibility("default"))) int retally_sim_tool(const struct sim_tools *tools,
 							    struct sim_api *api);
-int retally_sim_tool(const struct sim_tools *tools, struct sim_api *api)
+int retally_sim_tool(const struct sim_tools *functions, struct sim_api *api)
 {
 	const char *mode = getenv("SIM_TOOL_MODE"), *path = getenv("SIM_TOOL_OUT");
 	bool plain = number("SIM_TOOL_PLAIN", 0);
@@ -123,11 +135,15 @@ int retally_sim_tool(const struct sim_tools *tools, struct sim_api *api)
 	if (path)
 		out = fopen(path, "we");
 	if (replay_open(&replay, &o, &plan, append, NULL, &err) ||
-	    runtime_sim_attach(replay, tools, api, source_sim(plain ? &device : NULL), NULL,
+	    runtime_sim_attach(replay, functions, api, source_sim(plain ? &device : NULL), NULL,
 			       plain ? &weak : NULL, &err)) {
 		fprintf(stderr, "sim_tool: %s\n", err.message);
 		return -1;
 	}
+	tools = functions;
+	next = *api;
+	if (number("SIM_TOOL_LOSES", 0))
+		api->open = open_and_lose;
 	atexit(finish);
 	return 0;
 }

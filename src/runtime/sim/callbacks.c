@@ -129,6 +129,7 @@ static int store_get(void *device, uint64_t bytes, enum runtime_store_kind kind,
 	}
 	s->bytes = bytes;
 	atomic_store(&s->failed, 0);
+	atomic_fetch_add_explicit(&rt.n_stores, 1, memory_order_relaxed);
 	*store_out = s;
 	return 0;
 }
@@ -150,6 +151,7 @@ static void store_put(void *device, void *store)
 	if (!s)
 		return;
 	saving_forget(d, s);
+	atomic_fetch_sub_explicit(&rt.n_stores, 1, memory_order_relaxed);
 	if (s->kind == RUNTIME_STORE_HOST || !d->native.device) {
 		store_free(d, s); /* the pool keeps host memory warm */
 		return;

@@ -100,6 +100,7 @@ struct rt {
 	struct runtime runtime;
 	pthread_mutex_t lock; /* of the list of devices */
 	struct rt_device *devices;
+	_Atomic uint64_t n_stores, n_records; /* that live; of stores, those that the engine has */
 };
 extern struct rt rt;
 

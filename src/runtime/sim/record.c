@@ -20,6 +20,7 @@ struct rt_record *rt_record_new(struct rt_queue *q, enum rt_kind kind)
 	atomic_init(&r->references, 1);
 	r->kind = kind;
 	r->queue = q;
+	atomic_fetch_add_explicit(&rt.n_records, 1, memory_order_relaxed);
 	return r;
 }
 
@@ -32,6 +33,7 @@ void rt_record_unref(struct rt_record *r)
 {
 	if (!r || atomic_fetch_sub_explicit(&r->references, 1, memory_order_acq_rel) != 1)
 		return;
+	atomic_fetch_sub_explicit(&rt.n_records, 1, memory_order_relaxed);
 	waits_release(&r->waits);
 	sim_pool_put(r->source, r->bytes);
 	sim_pool_put(r, sizeof(*r));

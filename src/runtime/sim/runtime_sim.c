@@ -56,12 +56,24 @@ void runtime_sim_release(void)
 	rt.devices = NULL;
 	pthread_mutex_unlock(&rt.lock);
 	for (; d; d = d->next) {
+		for (struct rt_queue *q = d->queues; q; q = q->next) {
+			rt_record_unref(q->last);
+			q->last = NULL;
+			waits_release(&q->pending);
+		}
 		/* What still runs gives a record back when it is over. */
-		if (d->native.device && rt.tools->drain(d->native.device, DETACH_WAIT_NS))
+		if (d->native.device &&
+		    rt.tools->drain(d->native.device, DETACH_WAIT_NS) == SIM_TIMEOUT)
 			return;
 		stores_release(d);
 	}
 	sim_pool_release();
+}
+
+void runtime_sim_left(struct runtime_sim_left *left_out)
+{
+	*left_out = (struct runtime_sim_left){.stores = atomic_load(&rt.n_stores),
+					      .records = atomic_load(&rt.n_records)};
 }
 
 void runtime_sim_abandon(void)

@@ -49,6 +49,13 @@ int runtime_sim_attach(struct replay *replay, const struct sim_tools *tools, str
 bool runtime_sim_detach(void);
 /* After replay_close: frees what is left. Devices of the program may still be open. */
 void runtime_sim_release(void);
+/* What the engine and the program's calls have taken from this runtime and not given back. After
+ * runtime_sim_release, when the program has destroyed its events, both are 0. */
+struct runtime_sim_left {
+	uint64_t stores;  /* that the engine has */
+	uint64_t records; /* of operations */
+};
+void runtime_sim_left(struct runtime_sim_left *left_out);
 /* In a forked child, beside replay_abandon: no lock is taken, no call made. */
 void runtime_sim_abandon(void);
 

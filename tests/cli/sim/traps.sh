@@ -53,9 +53,12 @@ fails() { # NAME TRAP VARIABLE=VALUE...
 	local name=$1 trap=$2
 	shift 2
 	"$traps" "$trap" >want
-	exits 0 "$name: ends" env RETALLY_SIM_TOOL="$tool" SIM_TOOL_PASSES=3 "$@" timeout 60 "$traps" "$trap"
+	rm -f left
+	exits 0 "$name: ends" env RETALLY_SIM_TOOL="$tool" RETALLY_SIM_CHECK=left SIM_TOOL_PASSES=3 "$@" \
+		timeout 60 "$traps" "$trap"
 	is "$(cat out)" "$(cat want)" "$name: the output is the program's"
 	like "$(cat counted)" '^(declined|note) ' "$name: the reason is recorded"
+	is "$(cat left)" 'tools left nothing' "$name: nothing is left on the device"
 }
 fails 'no memory for snapshots' walk RETALLY_SIM_TOOL_MEMORY=4K SIM_TOOL_PLAIN=0 RETALLY_SIM_FAIL_COPY=1 RETALLY_SIM_FAIL_COPY_TIMES=1000
 fails 'a copy fails half-way' append RETALLY_SIM_FAIL_COPY=3 RETALLY_SIM_FAIL_COPY_TIMES=2
@@ -65,8 +68,13 @@ fails 'a counter cannot be read' walk RETALLY_SIM_FAIL_READ=2
 fails 'a pass does not end for a while' walk RETALLY_SIM_HANG_AT=5 RETALLY_SIM_HANG_NS=600000000
 RETALLY_SIM_TOOL=$tool SIM_TOOL_PASSES=2 RETALLY_SIM_COUNTER_BITS=8 "$traps" walk >out 2>err
 like "$(cat counted)" 'SEQ_LOADS=0/2 ' 'a counter that overflows has its status, and no value'
-exits 3 'the device is lost' env RETALLY_SIM_TOOL="$tool" RETALLY_SIM_LOST_AFTER=60 timeout 60 "$traps" walk update append vector
+rm -f left
+exits 3 'the device is lost' env RETALLY_SIM_TOOL="$tool" RETALLY_SIM_CHECK=left RETALLY_SIM_LOST_AFTER=60 timeout 60 "$traps" walk update append vector
 like "$(cat out)" 'device lost' 'the program hears it, as it does alone'
+is "$(cat left)" 'tools left nothing' 'and nothing is left on the device'
+rm -f left
+exits 0 'a tool that loses its memory' env RETALLY_SIM_TOOL="$tool" RETALLY_SIM_CHECK=left SIM_TOOL_LOSES=1 "$traps" vector
+like "$(cat left)" '^tools left [1-9][0-9]* allocations with ' 'is seen'
 
 # A tool that cannot be loaded is left out.
 exits 0 'a tool that is not there' env RETALLY_SIM_TOOL=/nonexistent RETALLY_SIM_VERBOSE=1 "$traps" vector

@@ -2,8 +2,11 @@
 /* The engine in front of the simulated device, for tests. */
 #include "sim_engine.h"
 
+#include <dirent.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 static struct sim_engine *engine;
 static struct replay *replay;
@@ -20,6 +23,65 @@ static struct plan_counter counters[14];
 static uint32_t indices[13][2];
 static struct plan_pass passes[13];
 static struct plan plan;
+
+struct taken {
+	struct sim_left device;
+	struct runtime_sim_left runtime;
+	unsigned descriptors, threads;
+};
+static struct taken before;
+
+static unsigned count_entries(const char *path)
+{
+	DIR *dir = opendir(path);
+	unsigned n = 0;
+
+	assert_non_null(dir);
+	while (readdir(dir))
+		n++;
+	closedir(dir);
+	return n;
+}
+
+static void take_stock(struct taken *t)
+{
+	sim_test_tools()->left(&t->device);
+	runtime_sim_left(&t->runtime);
+	t->descriptors = count_entries("/proc/self/fd");
+	t->threads = count_entries("/proc/self/task");
+}
+
+static void differs(char *text, size_t size, const char *what, uint64_t was, uint64_t is)
+{
+	size_t n = strlen(text);
+
+	if (was != is)
+		snprintf(text + n, size - n, "%s%s: %lld", n ? ", " : "", what,
+			 (long long)(is - was));
+}
+
+static void look_what_is_left(struct sim_engine *e)
+{
+	const struct timespec moment = {.tv_nsec = 1000000};
+	struct taken now;
+
+	take_stock(&now);
+	/* A joined thread may still be listed for a moment. */
+	for (int i = 0; i < 2000 && now.threads > before.threads; i++) {
+		nanosleep(&moment, NULL);
+		now.threads = count_entries("/proc/self/task");
+	}
+#define DIFFERS(what, member) \
+	differs(e->left, sizeof(e->left), what, (uint64_t)before.member, (uint64_t)now.member)
+	DIFFERS("devices", device.devices);
+	DIFFERS("allocations on the device", device.allocations);
+	DIFFERS("bytes on the device", device.bytes);
+	DIFFERS("held counters", device.counters);
+	DIFFERS("stores", runtime.stores);
+	DIFFERS("records", runtime.records);
+	DIFFERS("file descriptors", descriptors);
+	DIFFERS("threads", threads);
+}
 
 static void make_plan(uint32_t n)
 {
@@ -111,6 +173,13 @@ static int copy_nothing_back(struct sim_device *device, struct sim_queue *queue,
 	return real_copy(device, queue, to, from, bytes, failed);
 }
 
+static int lose(struct sim_device *device, uint64_t address)
+{
+	(void)device;
+	(void)address;
+	return SIM_OK;
+}
+
 static int attach(const struct sim_tools *t, struct sim_api *api)
 {
 	struct error err = {0};
@@ -120,17 +189,29 @@ static int attach(const struct sim_tools *t, struct sim_api *api)
 	real_copy = tools.copy;
 	if (engine->no_restore)
 		tools.copy = copy_nothing_back;
+	if (engine->loses)
+		tools.tool_free = lose;
 	real = source_sim(&o);
 	source = *real;
 	source.pass_begin = pass_begin;
 	return runtime_sim_attach(replay, &tools, api, &source, NULL, &engine->runtime, &err);
 }
 
+static void *nothing(void *data)
+{
+	return data;
+}
+
 void sim_engine_on(struct sim_engine *e)
 {
 	struct error err = {0};
+	pthread_t first;
 
 	engine = e;
+	/* With the first thread of a process the thread sanitizer makes one of its own. */
+	assert_int_equal(pthread_create(&first, NULL, nothing, NULL), 0);
+	pthread_join(first, NULL);
+	take_stock(&before);
 	make_plan(e->passes);
 	assert_int_equal(replay_open(&replay, &e->options, &plan, take, NULL, &err), 0);
 	works(sim_install_tool(attach));
@@ -142,6 +223,9 @@ void sim_engine_off(struct sim_engine *e)
 	replay_close(replay);
 	runtime_sim_release();
 	works(sim_install_tool(NULL));
+	look_what_is_left(e);
+	if (!e->loses)
+		assert_string_equal(e->left, "");
 	for (uint32_t i = 0; i < SIM_ENGINE_DISPATCHES; i++) {
 		if (!e->dispatches[i].passes)
 			continue;

@@ -409,12 +409,32 @@ static void lost(void **state)
 	}
 }
 
+/* That what is left is seen: by the engine's tests, and so by all of the above. */
+static void leaks_are_seen(void **state)
+{
+	struct sim_engine *e = new_engine(2, REPLAY_MODE_WINDOW);
+	FILE *f;
+
+	(void)state;
+	e->loses = true;
+	sim_engine_on(e);
+	run(5, false, NULL, NULL);
+	f = fopen("/dev/null", "re");
+	assert_non_null(f);
+	sim_engine_off(e);
+	assert_non_null(strstr(e->left, "allocations on the device: "));
+	assert_non_null(strstr(e->left, "file descriptors: 1"));
+	fclose(f);
+	free(e);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(same_memory), cmocka_unit_test(control),
-		cmocka_unit_test(programming), cmocka_unit_test(failures),
-		cmocka_unit_test(no_room),     cmocka_unit_test(lost),
+		cmocka_unit_test(same_memory),    cmocka_unit_test(control),
+		cmocka_unit_test(programming),    cmocka_unit_test(failures),
+		cmocka_unit_test(no_room),        cmocka_unit_test(lost),
+		cmocka_unit_test(leaks_are_seen),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
