@@ -105,8 +105,8 @@ function provenance(r) {
 function uncertainty(r) {
 	const v = id => values.at(r, id), unit = v('unit') ?? '';
 	if (v('low') !== null) {
-		const [d, u] = scaleOf(v('value') ?? v('high'), unit);
-		return digits(v('low') / d) + ' \u2026 ' + digits(v('high') / d) + '\u00a0' + visible(u);
+		const [d] = scaleOf(v('value') ?? v('high'), unit);
+		return digits(v('low') / d) + ' \u2026 ' + digits(v('high') / d);
 	}
 	if (v('estimate') !== null)
 		return 'unknown';
@@ -117,8 +117,8 @@ function spread(r) {
 	const v = id => values.at(r, id);
 	if (v('min') === null)
 		return '';
-	const [d, u] = scaleOf(v('value') ?? v('max'), v('unit') ?? '');
-	return digits(v('min') / d) + ' \u2026 ' + digits(v('max') / d) + '\u00a0' + visible(u);
+	const [d] = scaleOf(v('value') ?? v('max'), v('unit') ?? '');
+	return v('min') === v('max') ? '' : digits(v('min') / d) + ' \u2026 ' + digits(v('max') / d);
 }
 
 function statusCell(r) {
@@ -130,9 +130,12 @@ function statusCell(r) {
 function valueCell(r) {
 	const v = values.at(r, 'value');
 	const e = el('span', {class: 'value' + (v === null ? ' absent' : ''), 'data-kernel': values.at(r, 'kernel'), 'data-name': values.at(r, 'name'),
-		'data-value': v === null ? '' : String(v)}, v === null ? 'none' : show(v, visible(values.at(r, 'unit') ?? '')));
+		'data-value': v === null ? '' : String(v)}, v === null ? 'none' : scaled(v, values.at(r, 'unit'))[0]);
 	return tip(e, () => provenance(r));
 }
+
+/* The prefix and unit behind a value. */
+const unitOf = r => visible(scaleOf(values.at(r, 'value') ?? 0, values.at(r, 'unit') ?? '')[1]);
 
 function valueTable(k, forPaper) {
 	const row = i => k.values[i], text = (i, id) => visible(values.at(row(i), id) ?? '');
@@ -142,9 +145,11 @@ function valueTable(k, forPaper) {
 		text: i => (text(i, 'name') + ' ' + text(i, 'title') + ' ' + text(i, 'kind')).toLowerCase(),
 		columns: [
 			{id: 'name', label: 'Name', name: true, value: i => values.at(row(i), 'name'), cell: i => [named(text(i, 'name')),
-				values.at(row(i), 'title') ? el('span', {class: 'quiet wide'}, ' \u00b7 ' + text(i, 'title')) : null]},
+				values.at(row(i), 'title') ? el('span', {class: 'title'}, text(i, 'title')) : null]},
 			{id: 'value', label: 'Value', number: true, value: i => values.at(row(i), 'value'), cell: i => valueCell(row(i))},
-			{id: 'error', label: 'Error, 95 %', number: true, value: i => values.at(row(i), 'error'), cell: i => uncertainty(row(i))},
+			{id: 'unit', label: 'Unit', unit: true, value: i => values.at(row(i), 'unit'), cell: i => unitOf(row(i))},
+			...k.values.some(uncertainty) ? [{id: 'error', label: 'Error, 95 %', number: true, value: i => values.at(row(i), 'error'),
+				cell: i => uncertainty(row(i))}] : [],
 			{id: 'spread', label: 'Smallest \u2026 largest', number: true, wide: true, value: i => values.at(row(i), 'min'), cell: i => spread(row(i))},
 			{id: 'n', label: 'n', number: true, wide: true, value: i => values.at(row(i), 'n'), cell: i => values.at(row(i), 'n').toLocaleString('en')},
 			{id: 'passes', label: 'Pass', value: i => values.at(row(i), 'passes'), cell: i => values.at(row(i), 'passes') ?? '\u2013'},

@@ -4,7 +4,9 @@
 
 const VIRTUAL_FROM = 300, ROW_HEIGHT = 34, ROWS_ON_PAPER = 1000;
 
-/* columns: {id, label, number, wide, name, value(i), cell(i) or undefined}; rows are 0 .. n - 1.
+const classesOf = c => ['number', 'wide', 'name', 'unit'].filter(x => c[x]).join(' ');
+
+/* columns: {id, label, number, wide, name, unit, value(i), cell(i) or undefined}; rows are 0 .. n - 1.
  * value sorts; a cell is a node or text, the value when there is none. */
 class SortTable {
 	constructor({caption, columns, n, sort, text, chosen}) {
@@ -39,7 +41,7 @@ class SortTable {
 		this.refresh();
 	}
 	headCell(c) {
-		const classes = [c.number ? 'number' : '', c.wide ? 'wide' : '', c.name ? 'name' : ''].join(' ').trim();
+		const classes = classesOf(c);
 		const th = el('th', {scope: 'col', class: classes || null, 'aria-sort': 'none'},
 			el('button', {type: 'button', onclick: () => this.sortBy(c)}, c.label));
 		c.th = th;
@@ -94,7 +96,7 @@ class SortTable {
 		return el('tr', {class: chosen ? 'chosen' : null, 'aria-rowindex': this.virtual ? String(position + 2) : null},
 			this.columns.map((c, k) => {
 				const content = c.cell ? c.cell(i) : c.value(i) ?? '\u2013';
-				const classes = [c.number ? 'number' : '', c.wide ? 'wide' : '', c.name ? 'name' : ''].join(' ').trim();
+				const classes = classesOf(c);
 				return el(k ? 'td' : 'th', {class: classes || null, scope: k ? null : 'row'}, content);
 			}));
 	}

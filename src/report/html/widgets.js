@@ -11,7 +11,7 @@ function make(space, tag, attributes, children) {
 		else
 			e.setAttribute(k, v === true ? '' : v);
 	}
-	for (const c of children.flat())
+	for (const c of children.flat(Infinity))
 		if (c !== null && c !== undefined)
 			e.append(c);
 	return e;
