@@ -89,6 +89,11 @@ void replay_note(struct replay *r, const char *text)
 	record_note(r, SPOOL_NOTE_FINDING, text);
 }
 
+void replay_note_detail(struct replay *r, const char *text)
+{
+	record_note(r, SPOOL_NOTE_DETAIL, text);
+}
+
 bool replay_disabled(const struct replay *r)
 {
 	return atomic_load(&r->disabled);

@@ -138,6 +138,8 @@ void replay_disable(struct replay *r, const char *reason);
 bool replay_disabled(const struct replay *r);
 /* Something that the user should know about how it was counted: a note of the spool. */
 void replay_note(struct replay *r, const char *text);
+/* The same, which only the report shows. */
+void replay_note_detail(struct replay *r, const char *text);
 
 /* Ends windows, writes the accounting records, frees. The runtimes must not call any more. */
 void replay_close(struct replay *r);

@@ -486,7 +486,7 @@ static void on_note(struct ingest *in, const struct spool_record *r)
 	const struct spool_note *note = r->payload;
 	uint32_t kind = note->kind;
 
-	if (kind < SPOOL_NOTE_DISABLED || kind > SPOOL_NOTE_FINDING)
+	if (kind < SPOOL_NOTE_DISABLED || kind > SPOOL_NOTE_DETAIL)
 		kind = SPOOL_NOTE_FINDING;
 	problems_add_note(&in->problems, kind, note->pass, (const char *)(note + 1),
 			  r->size - sizeof(*note));

@@ -326,16 +326,15 @@ int store_summary(struct store *s, struct str *out, struct error *err)
 		add_missing(s, out);
 	add_declined(s, out);
 	vec_for_each (&s->findings, f) {
-		if (shown++ == most) {
-			str_addf(out, "  %zu more findings, see the report\n",
-				 s->findings.n - most);
-			break;
-		}
+		if (f->kind == SPOOL_NOTE_DETAIL || shown++ >= most)
+			continue;
 		if (f->pass)
 			str_addf(out, "  pass %u: %s\n", f->pass, f->text);
 		else
 			str_addf(out, "  %s\n", f->text);
 	}
+	if (shown > most)
+		str_addf(out, "  %zu more findings, see the report\n", shown - most);
 	if (in_place)
 		add_cost_in_place(s, out);
 	else

@@ -205,6 +205,7 @@ enum spool_note_kind {
 	SPOOL_NOTE_DISABLED = 1, /* collection stopped: why */
 	SPOOL_NOTE_DECLINED = 2, /* a dispatch or counter was not collected: why */
 	SPOOL_NOTE_FINDING = 3,  /* something the user should know, shown in the report */
+	SPOOL_NOTE_DETAIL = 4,   /* the same, but not in the summary after the run */
 };
 struct spool_note {
 	uint32_t pass; /* 0: no particular one */

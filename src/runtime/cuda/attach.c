@@ -111,6 +111,7 @@ static void open_device(struct cuda_context *c)
 {
 	struct replay_device *device = NULL;
 	struct cuda_turns *turns = NULL;
+	struct cuda_clock *clock = NULL;
 	unsigned char uuid[16];
 	struct error err = {0};
 
@@ -124,7 +125,10 @@ static void open_device(struct cuda_context *c)
 	    cuda_turns_open(uuid, &turns, &err) && cuda_session.say)
 		cuda_session.say(cuda_session.user, err.message);
 	err = (struct error){0};
+	if (!cuda_session.driver.device_uuid(uuid, c->ordinal) && cuda_clock_open(&c->clock, uuid))
+		clock = &c->clock;
 	c->native = (struct cuda_native){.turns = turns,
+					 .clock = clock,
 					 .driver = &cuda_session.driver,
 					 .target = &cuda_session.target,
 					 .context = c->context,
@@ -293,6 +297,20 @@ static void note_turns(void)
 	replay_note(cuda_session.replay, text);
 }
 
+static void note_clocks(void)
+{
+	char text[1024], line[1100];
+
+	for (unsigned i = 0; i < cuda_session.n_contexts; i++) {
+		const struct cuda_context *c = &cuda_session.contexts[i];
+
+		if (!cuda_clock_describe(&c->clock, text, sizeof(text)))
+			continue;
+		snprintf(line, sizeof(line), "GPU %d: %s", c->ordinal, text);
+		replay_note_detail(cuda_session.replay, line);
+	}
+}
+
 void runtime_cuda_detach(void)
 {
 	if (!cuda_session.subscriber || cuda_session.off)
@@ -300,6 +318,7 @@ void runtime_cuda_detach(void)
 	cuda_inside = true;
 	cuda_boundary(NULL, "exit");
 	note_turns();
+	note_clocks();
 	cuda_session.off = true;
 	cuda_session.target.cuptiUnsubscribe(cuda_session.subscriber);
 	cuda_inside = false;

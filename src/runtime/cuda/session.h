@@ -33,6 +33,7 @@ struct cuda_context {
 	int ordinal;
 	uint32_t number; /* in the session */
 	struct cuda_native native;
+	struct cuda_clock clock;
 	struct replay_device *device; /* NULL until the first launch */
 	_Atomic bool opening;         /* a thread tries device_add; session lock */
 	_Atomic bool opened;          /* it was tried */

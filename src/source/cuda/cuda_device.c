@@ -28,6 +28,7 @@ struct cuda_device {
 	/* The pass in hand. */
 	const struct cuda_group *group;
 	uint32_t part; /* from 1; 0: none is configured */
+	uint32_t pass; /* of the plan */
 	bool started;
 	bool in_range;
 	bool stuck; /* stopping failed: only another profiler object can start */
@@ -464,6 +465,7 @@ static int cuda_device_pass_begin(void *device, uint32_t pass, uint32_t n_units,
 		return cuda_target_fail(err, "starting the counters", result);
 	}
 	d->part = part;
+	d->pass = pass;
 	d->started = true;
 	d->n_units = 0;
 	return 0;
@@ -473,7 +475,11 @@ static int cuda_device_pass_end(void *device, struct error *err)
 {
 	struct cuda_device *d = device;
 	bool all = false;
-	int rc = cuda_device_stop(d, &all, err);
+	int rc;
+
+	if (d->native->clock)
+		cuda_clock_read(d->native->clock, d->pass);
+	rc = cuda_device_stop(d, &all, err);
 
 	if (!rc && all != (d->part == d->group->parts))
 		rc = error_set(err, RC_ERROR,

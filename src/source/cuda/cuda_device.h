@@ -13,6 +13,7 @@
 #define RETALLY_SOURCE_CUDA_DEVICE_H
 
 #include "replay/source.h"
+#include "source/cuda/cuda_clock.h"
 #include "source/cuda/cuda_driver.h"
 
 /* What device_open takes as `native` for runtime "cuda". */
@@ -21,6 +22,7 @@ struct cuda_native {
 	const struct cuda_target *target;
 	struct CUctx_st *context;
 	int ordinal;              /* of the device */
+	struct cuda_clock *clock; /* read at the end of each pass; NULL: not */
 	struct cuda_turns *turns; /* with other processes; NULL: there is no way to take any */
 };
 
