@@ -202,12 +202,15 @@ void replay_after(struct replay_device *d, const struct runtime_op *op, bool lau
 
 /* ---- boundaries ---- */
 
+#define LOOK_NS 1000000u
+
 /* Live counting and what may still run, without a window. */
 static void close_rest(struct replay_device *d)
 {
 	struct error err = {0};
-	/* What does not end by itself is only looked at. */
-	int rc = device_drain(d, d->outstanding ? 1 : 0, &err);
+	/* What does not end by itself is only looked at: for as long as an idle device takes to
+	 * answer. */
+	int rc = device_drain(d, d->outstanding ? LOOK_NS : 0, &err);
 
 	if (!rc) {
 		live_close(d);

@@ -84,6 +84,15 @@ static int open_source(struct replay_device *d, void *native, const char *why, s
 	return 0;
 }
 
+/* One pass that stands alone. Where the first dispatch of a kernel differs from the later ones, or
+ * cannot be counted live, replaying it has its use all the same. */
+static bool needs_no_replay(const struct replay_device *d)
+{
+	return !d->dead && d->passes.n == 1 && d->whole.n == 1 && d->replay->options.repeat <= 1 &&
+	       (d->source->capabilities & SOURCE_DEAR_PASS) &&
+	       !(d->source->capabilities & (SOURCE_SERIALISES | SOURCE_WANTS_WARM_UP));
+}
+
 static int init_lock(struct replay_device *d, struct error *err)
 {
 	int rc = pthread_mutex_init(&d->lock, NULL);
@@ -135,6 +144,13 @@ int replay_device_add(struct replay *r, const struct runtime *runtime, void *run
 	d->next = atomic_load(&r->devices);
 	while (!atomic_compare_exchange_weak(&r->devices, &d->next, d))
 		;
+	if (r->options.mode == REPLAY_MODE_AUTO && needs_no_replay(d)) {
+		d->mode = REPLAY_MODE_NONE;
+		d->decided = true;
+		record_note(r, SPOOL_NOTE_FINDING,
+			    "auto: none, the counters fit one pass, which counts the program's own "
+			    "dispatches");
+	}
 	if (range_current(r, range))
 		replay_range(d, range);
 	*device_out = d;

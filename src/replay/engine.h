@@ -20,6 +20,7 @@
 #define REPLAY_WINDOW     1024u
 #define REPLAY_DRAIN_NS   10000000000ull
 #define REPLAY_LIVE_ROOM  256u /* units of one live pass */
+#define REPLAY_LIVE_KEPT  64u  /* the same, of a source that wants the device drained */
 #define REPLAY_ALWAYS     2u   /* first instances of a kernel that are checked in full ... */
 #define REPLAY_SAMPLE     64u  /* ... and then those of one window of so many */
 #define REPLAY_CHECK_NS   1000000000ull /* a kernel is waited for so long before it is let go on */
@@ -138,7 +139,8 @@ struct live_unit {
 struct live {
 	bool open;
 	bool unit_open;
-	struct kernel *trying; /* launched uncounted, to see whether it ends */
+	uint32_t room, room_next; /* units of this pass, and of the next one that is kept open */
+	struct kernel *trying;    /* launched uncounted, to see whether it ends */
 	uint32_t pass;
 	VEC(struct live_unit) units;
 };

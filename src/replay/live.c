@@ -30,15 +30,36 @@ static bool needs_trial(const struct replay_device *d, const struct kernel *k)
 	return (d->source->capabilities & SOURCE_SERIALISES) && !k->ends;
 }
 
+/* With one pass there is nothing to change between dispatches, so it stays open until the program
+ * looks at the device: where the counters must be drained around each, too. */
+static bool keeps_open(const struct replay_device *d)
+{
+	return d->passes.n == 1 && !(d->source->capabilities & SOURCE_SERIALISES);
+}
+
+static uint32_t choose_room(struct replay_device *d)
+{
+	uint32_t most = d->most_units < REPLAY_LIVE_KEPT ? d->most_units : REPLAY_LIVE_KEPT;
+	uint32_t least = 8;
+
+	if (!needs_drain(d))
+		return REPLAY_LIVE_ROOM;
+	if (!keeps_open(d))
+		return 1;
+	if (d->live.room_next > least)
+		least = d->live.room_next;
+	return least < most ? least : most;
+}
+
 /* Whether the open pass can take the operation. */
 static bool has_place(const struct replay_device *d, const struct runtime_op *op, uint32_t pass,
 		      bool strict)
 {
 	const struct live *l = &d->live;
 
-	if (l->units.n >= REPLAY_LIVE_ROOM || (strict && l->pass != pass))
+	if (l->units.n >= l->room || (strict && l->pass != pass))
 		return false;
-	return (d->source->capabilities & SOURCE_OVERLAP) || !l->units.n ||
+	return (d->source->capabilities & SOURCE_OVERLAP) || !l->units.n || needs_drain(d) ||
 	       l->units.items[l->units.n - 1].op.queue == op->queue;
 }
 
@@ -66,9 +87,10 @@ static bool make_way(struct replay_device *d, const struct runtime_op *op, const
 	return false;
 }
 
-static bool open_pass(struct replay_device *d, uint32_t pass, uint32_t room, const char **why_out)
+static bool open_pass(struct replay_device *d, uint32_t pass, const char **why_out)
 {
 	struct error err = {0};
+	uint32_t room = choose_room(d);
 	int rc = d->source->pass_begin(d->source_device, pass, room, &err);
 
 	if (rc) {
@@ -79,6 +101,7 @@ static bool open_pass(struct replay_device *d, uint32_t pass, uint32_t room, con
 	}
 	d->live.open = true;
 	d->live.pass = pass;
+	d->live.room = room;
 	return true;
 }
 
@@ -117,7 +140,7 @@ bool live_begin(struct replay_device *d, const struct runtime_op *op, struct ker
 		*why_out = "out of memory";
 		return false;
 	}
-	if (!l->open && !open_pass(d, pass, needs_drain(d) ? 1 : REPLAY_LIVE_ROOM, why_out))
+	if (!l->open && !open_pass(d, pass, why_out))
 		return false;
 	unit.index = (uint32_t)l->units.n;
 	if (needs_drain(d) && device_flush(d, &err)) {
@@ -166,7 +189,7 @@ void live_after(struct replay_device *d, bool launched)
 	if (!rc)
 		rc = d->source->unit_end(d->source_device, &unit, &err);
 	if (!rc) {
-		if (needs_drain(d))
+		if (needs_drain(d) && !keeps_open(d))
 			live_close(d);
 		return;
 	}
@@ -233,6 +256,8 @@ void live_close(struct replay_device *d)
 
 	if (!l->open)
 		return;
+	/* Room costs: as much as was used, more when it was not enough. */
+	l->room_next = (uint32_t)l->units.n * (l->units.n == l->room ? 2 : 1);
 	rc = d->source->pass_end(d->source_device, &err);
 	for (; i < l->units.n && !rc; i++)
 		rc = take_unit(d, i, &err);

@@ -527,6 +527,15 @@ static void nvtx(void)
 	works(cuStreamSynchronize(q));
 }
 
+/* The host waits after each launch. Only by name. */
+static void waits(void)
+{
+	for (int i = 0; i < 150; i++) {
+		launch(q, "update", &a, &n);
+		works(cuStreamSynchronize(q));
+	}
+}
+
 /* Ends the device: an address that is nobody's. Only by name. */
 static void wild(void)
 {
@@ -549,7 +558,7 @@ int main(int argc, char **argv)
 		{"graph", graph, 0},       {"callback", callback, 0}, {"stray", stray, 0},
 		{"ways", ways, 0},         {"contexts", contexts, 0}, {"threads", threads, 0},
 		{"library", library, 0},   {"kinds", kinds, 0},       {"wild", wild, 1},
-		{"profiler", profiler, 1}, {"nvtx", nvtx, 1}};
+		{"profiler", profiler, 1}, {"nvtx", nvtx, 1},         {"waits", waits, 1}};
 	static const char image[] = "standin-module\n"
 				    "kernel update\nkernel add\nkernel histogram\nkernel chain\n"
 				    "kernel globals\nkernel append\nkernel once\nkernel spin\n"
