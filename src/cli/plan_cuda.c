@@ -175,12 +175,25 @@ int plan_cuda_make(struct setup *s, const struct options *o, struct error *err)
 	struct arena arena = {0};
 	struct cuda_plan p;
 	bool apart = o->pass || o->distribute || (o->replay && !strcmp(o->replay, "none"));
+	bool may = !apart && (!o->replay || !strcmp(o->replay, "auto"));
 	int rc = plan_cuda_ask(s, o, &arena, &p, err);
 
+	for (size_t i = 0; !rc && may && i < p.n; i++)
+		may = p.counters[i].alone <= 1;
+	/* Passes that each stand alone are of use to `auto`, which may spread them over dispatches,
+	 * and to what is never replayed: not when there would be more of them, or values missing.
+	 */
+	if (!rc && may) {
+		rc = cuda_host_make_plan(&s->cuda, &p, true, s->selection_text, &s->plan, err);
+		if (!rc && s->plan.n_passes <= p.passes)
+			goto out;
+		plan_release(&s->plan);
+	}
 	/* A pass that is to stand alone cannot be a part of CUPTI's own schedule. For replay that
 	 * schedule is the cheaper one: going on in it takes half as long as a new configuration. */
 	if (!rc)
 		rc = cuda_host_make_plan(&s->cuda, &p, apart, s->selection_text, &s->plan, err);
+out:
 	arena_release(&arena);
 	return rc;
 }

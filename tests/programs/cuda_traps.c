@@ -527,6 +527,36 @@ static void nvtx(void)
 	works(cuStreamSynchronize(q));
 }
 
+/* While there is a surface a kernel may write an array, of which nobody could see what was there.
+ */
+static void surface(void)
+{
+	uint64_t made;
+
+	launch(q, "update", &a, &n);
+	works(cuSurfObjectCreate(&made, NULL));
+	launch(q, "update", &b, &n);
+	launch(q, "add", &a, &b, &c, &n);
+	works(cuSurfObjectDestroy(made));
+	launch(q, "update", &c, &n);
+}
+
+/* Names and ways to launch by which kernels are told that wait for others elsewhere. */
+static void collectives(void)
+{
+	struct standin_launch several = {.function = function("update"),
+					 .grid = {20, 1, 1},
+					 .block = {256, 1, 1},
+					 .stream = q,
+					 .list = (void *[]){&a, &n}};
+
+	launch(q, "ncclDevKernel_update", &a, &n);
+	launch(q, "ncclKernel_AllReduce_RING_LL", &b, &n);
+	launch(q, "nvshmemi_transfer_rma", &c, &n);
+	works(cuLaunchCooperativeKernelMultiDevice(&several, 1, 0));
+	launch(q, "update", &a, &n);
+}
+
 /* The host waits after each launch. Only by name. */
 static void waits(void)
 {
@@ -550,20 +580,26 @@ int main(int argc, char **argv)
 		const char *name;
 		void (*run)(void);
 		int by_name;
-	} traps[] = {
-		{"update", update, 0},     {"atomics", atomics, 0},   {"chain", chain, 0},
-		{"streams", streams, 0},   {"globals", globals, 0},   {"spin", spin, 0},
-		{"mapped", mapped, 0},     {"managed", managed, 0},   {"append", append, 0},
-		{"once", once, 0},         {"pools", pools, 0},       {"transfers", transfers, 0},
-		{"graph", graph, 0},       {"callback", callback, 0}, {"stray", stray, 0},
-		{"ways", ways, 0},         {"contexts", contexts, 0}, {"threads", threads, 0},
-		{"library", library, 0},   {"kinds", kinds, 0},       {"wild", wild, 1},
-		{"profiler", profiler, 1}, {"nvtx", nvtx, 1},         {"waits", waits, 1}};
+	} traps[] = {{"update", update, 0},     {"atomics", atomics, 0},
+		     {"chain", chain, 0},       {"streams", streams, 0},
+		     {"globals", globals, 0},   {"spin", spin, 0},
+		     {"mapped", mapped, 0},     {"managed", managed, 0},
+		     {"append", append, 0},     {"once", once, 0},
+		     {"pools", pools, 0},       {"transfers", transfers, 0},
+		     {"graph", graph, 0},       {"callback", callback, 0},
+		     {"stray", stray, 0},       {"ways", ways, 0},
+		     {"contexts", contexts, 0}, {"threads", threads, 0},
+		     {"library", library, 0},   {"kinds", kinds, 0},
+		     {"wild", wild, 1},         {"profiler", profiler, 1},
+		     {"nvtx", nvtx, 1},         {"waits", waits, 1},
+		     {"surface", surface, 1},   {"collectives", collectives, 1}};
 	static const char image[] = "standin-module\n"
 				    "kernel update\nkernel add\nkernel histogram\nkernel chain\n"
 				    "kernel globals\nkernel append\nkernel once\nkernel spin\n"
 				    "kernel answer\nkernel set\nkernel stray\nkernel wild\n"
 				    "kernel ncclDevKernel_update\n"
+				    "kernel ncclKernel_AllReduce_RING_LL\n"
+				    "kernel nvshmemi_transfer_rma\n"
 				    "global total 4\nglobal table 1024\n";
 	struct CUctx_st *context;
 

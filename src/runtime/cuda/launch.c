@@ -58,6 +58,11 @@ void cuda_launch_release(void *device, void *recorded)
 
 /* ---- reach ---- */
 
+/* Which kernels do cannot be told: a surface is a number, in a parameter or in memory. Textures
+ * only read, and arrays are copied to by calls that end the window. */
+#define WRITES_ARRAYS \
+	"the program has surfaces, by which a kernel may write CUDA arrays, which cannot be saved"
+
 struct reach {
 	struct cuda_context *context;
 	unsigned n;
@@ -267,6 +272,8 @@ void cuda_launch_describe(struct cuda_context *c, const struct cu_launch_config 
 		op_out->shared_bytes += f->shared_bytes;
 		if (f->never)
 			reach.why = f->why;
+		else if (cuda_session.surfaces)
+			reach.why = WRITES_ARRAYS;
 		else if (!f->module)
 			reach.why = "its module's variables are not known";
 		op = record(f, config, arguments, extra, cooperative, &why);
@@ -355,6 +362,8 @@ void cuda_graph_describe(struct cuda_context *c, struct CUgraphExec_st *graph,
 		/* The nodes' parameters live in the driver: whatever there is can be reached. */
 		memories_each(&cuda_session.memories, c->number, reach_add, &reach);
 	}
+	if (!why && cuda_session.surfaces)
+		why = WRITES_ARRAYS;
 	reach.why = why ? why : reach.why;
 	op_out->recorded = op;
 	reach_end(&reach, op_out);

@@ -112,6 +112,23 @@ static void launch_ex(struct cuda_context *c, const struct cupti_callback_data *
 		launch(c, p->config, p->function, p->arguments, p->extra, false, data->symbol);
 }
 
+/* On several devices at once, whose kernels wait for each other. What is launched is not looked at:
+ * it runs as it does. */
+static void launch_on_several(struct cuda_context *c, const struct cupti_callback_data *data)
+{
+	struct runtime_op op = {.kind = RUNTIME_DISPATCH,
+				.flags = RUNTIME_OP_NEVER_REPLAY | RUNTIME_OP_NO_WAIT_BEFORE,
+				.why = "a cooperative launch on several devices",
+				.kernel = data->symbol ? data->symbol : "(on several devices)"};
+
+	cuda_boundary(c, data->function);
+	cuda_session_open_device(c);
+	if (!c->device)
+		return;
+	operation_begin(c, &op);
+	c->busy_overflow = true; /* which streams get work is not known: all are waited for */
+}
+
 static void launch_graph(struct cuda_context *c, const struct cupti_callback_data *data)
 {
 	const struct cu_graph_launch_params *p = data->params;
@@ -203,6 +220,21 @@ static void capture_ended(struct cuda_context *c, const struct cupti_callback_da
 	(void)data;
 	if (cuda_session.captures > 0)
 		cuda_session.captures--;
+}
+
+/* ---- surfaces ---- */
+
+static void surface_made(struct cuda_context *c, const struct cupti_callback_data *data)
+{
+	cuda_boundary(c, data->function);
+	cuda_session.surfaces += cuda_result(data) == CU_OK;
+}
+
+static void surface_gone(struct cuda_context *c, const struct cupti_callback_data *data)
+{
+	(void)c;
+	if (!cuda_result(data) && cuda_session.surfaces > 0)
+		cuda_session.surfaces--;
 }
 
 /* ---- marks ---- */
@@ -363,6 +395,7 @@ const struct cuda_call_entry cuda_launch_calls[] = {
 	{"cuLaunchKernel", launch_kernel, operation_end},
 	{"cuLaunchKernelEx", launch_ex, operation_end},
 	{"cuLaunchCooperativeKernel", launch_cooperative, operation_end},
+	{"cuLaunchCooperativeKernelMultiDevice", launch_on_several, operation_end},
 	{"cuGraphLaunch", launch_graph, operation_end},
 	{"cuGraphInstantiate", NULL, graph_instantiated},
 	{"cuGraphInstantiate_v2", NULL, graph_instantiated},
@@ -378,6 +411,9 @@ const struct cuda_call_entry cuda_launch_calls[] = {
 	{"cuStreamEndCapture", NULL, capture_ended},
 	{"cuLaunchHostFunc", host_function, operation_end},
 	{"cuStreamAddCallback", host_function, operation_end},
+	{"cuSurfObjectCreate", NULL, surface_made},
+	{"cuSurfObjectDestroy", cuda_call_boundary, surface_gone},
+	{"cuSurfRefSetArray", NULL, surface_made}, /* stays so */
 	{"cuProfilerStart", NULL, profiler_started},
 	{"cuProfilerStop", profiler_stopped, NULL},
 	/* After the call the device is (nearly) idle; the program's own wait has no bound of ours.

@@ -52,11 +52,37 @@ is "$(awk -F, 'NR > 1 { print $1, $2, $4, $5 }' windows | sort)" "$(printf '1 cu
 
 # Each launch is waited for, often: passes are spread, one a dispatch, and every counter has values.
 "$traps" waits >want
-run o "$six" --replay auto -- "$traps" waits
+RETALLY_STANDIN_FAIL=slow=15 run o "$three" --replay auto -- "$traps" waits
 same $? want 'waiting after each launch'
 clean 'waiting after each launch'
-like "$("$retally" report o | told)" 'auto: (kernel|none|window)' 'waiting after each launch: what was chosen is said'
+like "$("$retally" report o | told)" 'auto: none, passes are spread over dispatches' 'waiting after each launch: passes are spread, which is said'
 is "$("$retally" report o --by reason --format csv | awk 'NR > 1' | wc -l)" 0 'waiting after each launch: nothing is declined'
+[ "$(logged libcupti passes)" -lt 250 ]
+ok $? "waiting after each launch: one pass a dispatch in the end, $(logged libcupti passes) for $(logged libcuda launches), not 450"
+is "$("$retally" report o --by dispatch --format csv --wide 2>/dev/null | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next }
+	{ a += $c["smsp__inst_executed.sum"] != ""; b += $c["smsp__threads_launched.sum"] != ""; d++ } END { print (a > 40), (b > 40), d }')" \
+	'1 1 150' 'waiting after each launch: each dispatch is there, and every counter often'
+run o "$six" --replay auto -- "$traps" waits
+same $? want 'waiting after each launch, counters of several passes'
+like "$("$retally" report o | told)" 'auto: (kernel|window)' 'waiting after each launch, counters of several passes: replayed, because their parts belong together'
+
+# Never replayed.
+"$traps" collectives surface >want
+for counters in one three; do
+	for mode in window kernel auto; do
+		run o "${!counters}" --replay $mode -- "$traps" collectives surface
+		same $? want "collectives and surfaces, $counters, $mode"
+		clean "collectives and surfaces, $counters, $mode"
+		[ $counters$mode = oneauto ] && continue # nothing is replayed anyway
+		"$retally" report o --by reason --format csv >reasons
+		is "$(grep -cE '^1,(ncclDevKernel_update|ncclKernel_AllReduce_RING_LL|nvshmemi_transfer_rma),.*a collective' reasons)" 3 \
+			"$counters, $mode: collectives are told by their names"
+		like "$(cat reasons)" '^1,\(on several devices\),.*a cooperative launch on several devices' "$counters, $mode: so is a launch on several devices"
+		is "$(grep -cE '^1,(update|add),.*the program has surfaces' reasons)" 2 "$counters, $mode: what is launched while there is a surface"
+		is "$(logged libcuda 'replayed launches' | awk -v p="$(case $counters in one) echo 1 ;; *) echo 3 ;; esac)" '{ print $1 / p }')" 3 \
+			"$counters, $mode: three others are replayed"
+	done
+done
 
 # Clocks.
 run o "$three" --replay window -- "$traps" update atomics

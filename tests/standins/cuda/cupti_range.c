@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define LEVELS 4
 
@@ -307,6 +308,7 @@ CUPTI(cuptiRangeProfilerSetConfig, struct cupti_range_config)
 
 CUPTI(cuptiRangeProfilerStart, struct cupti_range_profiler_only)
 {
+	unsigned ms = 0;
 	int rc = cupti_size(__func__, p->size, SIZE_OF(struct cupti_range_profiler_only, profiler));
 	struct cupti_range_profiler *r = p->profiler;
 
@@ -316,6 +318,8 @@ CUPTI(cuptiRangeProfilerStart, struct cupti_range_profiler_only)
 	if (!r->configured || r->started)
 		return refuse(RESULT_INVALID_OPERATION, "%s: %s", __func__,
 			      r->started ? "started already" : "no configuration");
+	if (standin_fault("slow", &ms))
+		usleep(1000 * ms);
 	if (r->pass == r->config.passes)
 		return refuse(RESULT_INVALID_OPERATION, "%s: all passes were submitted", __func__);
 	if (standin_fault("start", NULL))

@@ -38,7 +38,8 @@
 	X(cuGraphInstantiateWithFlags) X(cuGraphLaunch) X(cuGraphExecDestroy) X(cuGetErrorName) \
 	X(cuGetErrorString) X(cuGetProcAddress_v2) X(cuProfilerStart) X(cuProfilerStop) X(cuLibraryLoadData) \
 	X(cuLibraryUnload) X(cuLibraryGetKernel) X(cuKernelGetFunction) \
-	X(cuKernelGetParamInfo) X(cuKernelGetAttribute)
+	X(cuKernelGetParamInfo) X(cuKernelGetAttribute) X(cuSurfObjectCreate) \
+	X(cuSurfObjectDestroy) X(cuLaunchCooperativeKernelMultiDevice)
 /* clang-format on */
 
 enum standin_function {

@@ -113,6 +113,18 @@ STANDIN_API cu_result cuLaunchCooperativeKernel(struct CUfunc_st *function, unsi
 						unsigned gy, unsigned gz, unsigned bx, unsigned by,
 						unsigned bz, unsigned shared,
 						struct CUstream_st *stream, void **list);
+struct standin_launch { /* of cuLaunchCooperativeKernelMultiDevice */
+	struct CUfunc_st *function;
+	unsigned grid[3], block[3];
+	unsigned shared;
+	struct CUstream_st *stream;
+	void **list;
+};
+STANDIN_API cu_result cuLaunchCooperativeKernelMultiDevice(struct standin_launch *launches,
+							   unsigned n, unsigned flags);
+/* Surfaces are numbers; the description is not looked at. */
+STANDIN_API cu_result cuSurfObjectCreate(uint64_t *surface, const void *description);
+STANDIN_API cu_result cuSurfObjectDestroy(uint64_t surface);
 STANDIN_API cu_result cuLaunchHostFunc(struct CUstream_st *stream, void (*function)(void *),
 				       void *data);
 STANDIN_API cu_result cuStreamIsCapturing(struct CUstream_st *stream, int *status);

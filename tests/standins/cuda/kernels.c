@@ -270,6 +270,8 @@ static const struct gpu_kernel kernels[] = {
 	{"stray", 2, {8, 4}, stray},
 	{"wild", 0, {0}, wild},
 	{"ncclDevKernel_update", 2, {8, 4}, update},
+	{"ncclKernel_AllReduce_RING_LL", 2, {8, 4}, update},
+	{"nvshmemi_transfer_rma", 2, {8, 4}, update},
 	{"retally_compare", 5, {8, 8, 8, 8, 8}, compare},
 	{"retally_hash", 3, {8, 8, 8}, hash},
 };

@@ -483,6 +483,45 @@ cu_result cuLaunchCooperativeKernel(struct CUfunc_st *function, unsigned gx, uns
 	END(launch(&call, function, p.grid, p.block, stream, list, NULL));
 }
 
+cu_result cuLaunchCooperativeKernelMultiDevice(struct standin_launch *launches, unsigned n,
+					       unsigned flags)
+{
+	struct {
+		struct standin_launch *launches;
+		unsigned n, flags;
+	} p = {launches, n, flags};
+	cu_result first = CU_OK;
+
+	BEGIN(cuLaunchCooperativeKernelMultiDevice);
+	for (unsigned i = 0; i < n && !first; i++)
+		first = launch(&call, launches[i].function, launches[i].grid, launches[i].block,
+			       launches[i].stream, launches[i].list, NULL);
+	END(first);
+}
+
+cu_result cuSurfObjectCreate(uint64_t *surface, const void *description)
+{
+	static uint64_t made;
+	struct {
+		uint64_t *surface;
+		const void *description;
+	} p = {surface, description};
+
+	BEGIN(cuSurfObjectCreate);
+	*surface = ++made;
+	END(CU_OK);
+}
+
+cu_result cuSurfObjectDestroy(uint64_t surface)
+{
+	struct {
+		uint64_t surface;
+	} p = {surface};
+
+	BEGIN(cuSurfObjectDestroy);
+	END(surface ? CU_OK : ERROR_INVALID_HANDLE);
+}
+
 cu_result cuLaunchHostFunc(struct CUstream_st *stream, void (*function)(void *), void *data)
 {
 	struct {
