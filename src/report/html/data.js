@@ -102,7 +102,7 @@ function plural(n, one, many) {
 }
 
 /* ---- kernels: a kernel, range or the program, in the order of the values ---- */
-const kernels = doc.groups.map(([name, scope, rows], i) => ({i, name, shown: visible(name), scope, executions: rows, row: -1, values: []}));
+const kernels = doc.groups.map(([name, scope, rows], i) => ({i, name, shown: visible(name), lower: visible(name).toLowerCase(), scope, executions: rows, row: -1, values: []}));
 const kernelOf = new Map(kernels.map(k => [k.scope + '\n' + k.name, k]));
 for (let r = 0; r < kernelRows.n; r++) {
 	const k = kernelOf.get(kernelRows.at(r, 'scope') + '\n' + kernelRows.at(r, 'kernel'));

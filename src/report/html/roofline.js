@@ -52,10 +52,10 @@ function roofChart(work, memory, points) {
 	const chart = svg('svg', {viewBox: `0 0 ${width} ${height}`, role: 'group', 'aria-label': 'Roofline of ' + plural(points.length, 'point')});
 	for (const v of decades(x0, x1).filter(v => v >= x0))
 		chart.append(svg('line', {class: 'axis', x1: X(v), x2: X(v), y1: top, y2: height - bottom}),
-			svg('text', {x: X(v), y: height - bottom + 17, 'text-anchor': 'middle'}, digits(v)));
+			svg('text', {x: X(v), y: height - bottom + 17, 'text-anchor': 'middle'}, String(Number(v.toPrecision(3)))));
 	for (const v of decades(y0, y1).filter(v => v >= y0))
 		chart.append(svg('line', {class: 'axis', x1: left, x2: width - right, y1: Y(v), y2: Y(v)}),
-			svg('text', {x: left - 7, y: Y(v) + 4, 'text-anchor': 'end'}, digits(v)));
+			svg('text', {x: left - 7, y: Y(v) + 4, 'text-anchor': 'end'}, String(Number(v.toPrecision(3)))));
 	chart.append(svg('text', {class: 'label', x: (left + width - right) / 2, y: height - 8, 'text-anchor': 'middle'}, 'work for a byte of ' + visible(memory.title)),
 		svg('text', {class: 'label', x: 14, y: top + 150, 'text-anchor': 'middle', transform: `rotate(-90 14 ${top + 150})`}, visible(work[0].unit)));
 	const highest = Math.max(...tops.map(t => t.value)), far = Math.min(highest / roof.value, x1);
@@ -114,7 +114,7 @@ function rooflineSection() {
 	section('roofline', 'Roofline', 'Each mark is the mean of a kernel. Lines are ceilings; broken ones are only the highest that this run reached.',
 		el('div', {class: 'chart'}, roofChart(work, memory, points),
 			el('ul', {class: 'legend'}, shown.map(k => el('li', {}, el('span', {class: 'swatch c' + k.colour, 'aria-hidden': 'true'}), named(k.shown)))),
-			el('ul', {class: 'legend'}, marks), el('ul', {class: 'legend ceilings', 'aria-label': 'Ceilings'}, ceilings)),
+			marks.length ? el('ul', {class: 'legend'}, marks) : null, el('ul', {class: 'legend ceilings', 'aria-label': 'Ceilings'}, ceilings)),
 		roofTable(points, memory));
 }
 

@@ -83,9 +83,11 @@ class SortTable {
 	}
 	/* Rows without a value stay last, in both directions. */
 	sortRows(rows, c) {
-		const key = new Map(rows.map(i => [i, c.value(i)])), sign = this.sort.down ? -1 : 1;
+		const key = new Array(this.n), sign = this.sort.down ? -1 : 1;
+		for (const i of rows)
+			key[i] = c.value(i);
 		rows.sort((a, b) => {
-			const x = key.get(a), y = key.get(b);
+			const x = key[a], y = key[b];
 			if (x === null || y === null)
 				return (x === null) - (y === null) || a - b;
 			return (x < y ? -sign : x > y ? sign : 0) || a - b;

@@ -4,12 +4,14 @@
 
 function lanesOf() {
 	const lanes = new Map(), begin = dispatches.place.get('begin_ns'), length = dispatches.place.get('duration_ns');
+	const process = dispatches.strings.indexOf('process'), scope = dispatches.place.get('scope');
+	const [launch, host, pid, device] = ['launch', 'host', 'pid', 'device'].map(id => dispatches.place.get(id));
 	for (let r = 0; r < dispatches.n; r++) {
 		const row = dispatches.rows[r];
-		if (row[begin] === null || row[length] === null || dispatches.at(r, 'scope') === 'process')
+		if (row[begin] === null || row[length] === null || row[scope] === process)
 			continue;
 		const at = id => dispatches.at(r, id);
-		const key = [at('launch'), at('host'), at('pid'), at('device')].join('\n');
+		const key = row[launch] + ' ' + row[host] + ' ' + row[pid] + ' ' + row[device];
 		if (!lanes.has(key)) {
 			const rank = at('rank');
 			lanes.set(key, {label: (rank === null ? 'process ' + at('pid') : 'rank ' + rank) + ', device ' + at('device'),
@@ -19,7 +21,8 @@ function lanesOf() {
 	}
 	/* Clocks of machines and processes have no common zero: each lane begins at its first dispatch. */
 	for (const lane of lanes.values()) {
-		lane.rows.sort((a, b) => dispatches.rows[a][begin] - dispatches.rows[b][begin]);
+		if (lane.rows.some((r, i) => i && dispatches.rows[lane.rows[i - 1]][begin] > dispatches.rows[r][begin]))
+			lane.rows.sort((a, b) => dispatches.rows[a][begin] - dispatches.rows[b][begin]);
 		lane.zero = dispatches.rows[lane.rows[0]][begin];
 		lane.from = Float64Array.from(lane.rows, r => dispatches.rows[r][begin] - lane.zero);
 		lane.long = Float64Array.from(lane.rows, r => dispatches.rows[r][length]);
@@ -27,7 +30,19 @@ function lanesOf() {
 	return [...lanes.values()];
 }
 
-const kernelOfRow = r => kernelOf.get(dispatches.at(r, 'scope') + '\n' + dispatches.at(r, 'kernel')) ?? null;
+/* By the numbers of the strings, so that a row costs no text. */
+const kernelOfRow = (() => {
+	const scope = dispatches.place.get('scope'), kernel = dispatches.place.get('kernel'), known = new Map();
+	return r => {
+		const row = dispatches.rows[r], key = row[kernel] * 8 + row[scope] % 8;
+		let k = known.get(key);
+		if (k === undefined || k.scopeNumber !== row[scope]) {
+			k = {scopeNumber: row[scope], kernel: kernelOf.get(dispatches.at(r, 'scope') + '\n' + dispatches.at(r, 'kernel')) ?? null};
+			known.set(key, k);
+		}
+		return k.kernel;
+	};
+})();
 
 class Timeline {
 	constructor(lanes) {
@@ -37,7 +52,7 @@ class Timeline {
 		this.at = null; /* [lane, index] that the keys are on */
 		this.canvas = el('canvas', {tabindex: '0', role: 'application', 'aria-roledescription': 'timeline',
 			'aria-label': `Timeline of ${plural(lanes.reduce((n, l) => n + l.rows.length, 0), 'dispatch', 'dispatches')}. Left and right go from dispatch to dispatch, up and down between lanes, plus and minus zoom, 0 shows all.`});
-		this.canvas.style.height = Math.min(30 + 30 * lanes.length, 600) + 'px';
+		this.canvas.style.height = Math.min(lanes.length < 4 ? 24 + 48 * lanes.length : 24 + 32 * lanes.length, 640) + 'px';
 		this.element = el('div', {class: 'chart'}, this.canvas);
 		this.listen();
 		new ResizeObserver(() => this.draw()).observe(this.canvas);
@@ -200,9 +215,12 @@ class Timeline {
 /* ---- all of them as rows ---- */
 
 function dispatchTable() {
-	const at = id => i => dispatches.at(i, id), has = id => dispatches.rows.some(r => r[dispatches.place.get(id)] !== null);
+	const at = id => i => dispatches.at(i, id), has = id => {
+		const c = dispatches.place.get(id);
+		return dispatches.rows.some(r => r[c] !== null);
+	};
 	const column = (id, label, unit, wide) => ({id, label, number: true, wide, value: at(id), cell: i => show(dispatches.at(i, id), unit)});
-	const first = Math.min(...dispatches.rows.map(r => r[dispatches.place.get('begin_ns')] ?? Infinity).reduce((m, x) => x < m[0] ? [x] : m, [Infinity]));
+	const begin = dispatches.place.get('begin_ns'), first = dispatches.rows.reduce((least, r) => Math.min(least, r[begin] ?? Infinity), Infinity);
 	const columns = [
 		{id: 'dispatch', label: 'No.', number: true, value: at('dispatch'), cell: i => String(dispatches.at(i, 'dispatch'))},
 		{id: 'kernel', label: 'Kernel', name: true, value: at('kernel'), cell: i => {
@@ -222,7 +240,7 @@ function dispatchTable() {
 	for (let i = 0; i < Math.min(3, names.length); i++)
 		columns.push(column(names[i].id, visible(names[i].header), units[i], i > 0));
 	return new SortTable({caption: 'Dispatches', n: dispatches.n, columns, sort: null,
-		text: i => ((kernelOfRow(i)?.shown ?? '') + ' ' + dispatches.at(i, 'dispatch')).toLowerCase()});
+		text: i => (kernelOfRow(i)?.lower ?? '') + ' ' + dispatches.at(i, 'dispatch')});
 }
 
 function timelineSection() {
