@@ -27,6 +27,8 @@
 #endif
 
 #define ELF_HEADERS_MAX 512
+#define ELF_DYNAMIC_MAX 4096
+#define ELF_SCANNED_MAX (64u << 20)
 #define ELF_SCRIPTS_MAX 4 /* as deep as the kernel goes */
 
 static bool elf_no(char *reason, size_t size, const char *text)
@@ -157,4 +159,103 @@ bool elf_can_preload(const char *path, char *reason_out, size_t size)
 		at = name;
 	}
 	return elf_no(reason_out, size, "its interpreters lead to each other");
+}
+
+/* ---- the names of dynamic symbols ---- */
+
+/* Where in the file an address of the loaded program comes from; false: nowhere. */
+static bool elf_offset_of(int fd, const Elf64_Ehdr *eh, uint64_t address, uint64_t *offset_out)
+{
+	for (unsigned i = 0; i < eh->e_phnum; i++) {
+		Elf64_Phdr ph;
+
+		if (!elf_read(fd, &ph, sizeof(ph), eh->e_phoff + i * sizeof(ph)))
+			return false;
+		if (ph.p_type != PT_LOAD || address < ph.p_vaddr ||
+		    address - ph.p_vaddr >= ph.p_filesz)
+			continue;
+		*offset_out = ph.p_offset + (address - ph.p_vaddr);
+		return true;
+	}
+	return false;
+}
+
+/* The string table that the dynamic section names. */
+static bool elf_strings(int fd, const Elf64_Ehdr *eh, uint64_t *offset_out, uint64_t *size_out)
+{
+	uint64_t address = 0;
+
+	*size_out = 0;
+	for (unsigned i = 0; i < eh->e_phnum; i++) {
+		Elf64_Phdr ph;
+
+		if (!elf_read(fd, &ph, sizeof(ph), eh->e_phoff + i * sizeof(ph)))
+			return false;
+		if (ph.p_type != PT_DYNAMIC)
+			continue;
+		for (uint64_t k = 0; k < ph.p_filesz / sizeof(Elf64_Dyn) && k < ELF_DYNAMIC_MAX;
+		     k++) {
+			Elf64_Dyn d;
+
+			if (!elf_read(fd, &d, sizeof(d), ph.p_offset + k * sizeof(d)) ||
+			    d.d_tag == DT_NULL)
+				break;
+			if (d.d_tag == DT_STRTAB)
+				address = d.d_un.d_ptr;
+			if (d.d_tag == DT_STRSZ)
+				*size_out = d.d_un.d_val;
+		}
+	}
+	return address && *size_out && elf_offset_of(fd, eh, address, offset_out);
+}
+
+/* Whether the bytes [offset, +size) of the file hold the text as a string of its own. */
+static bool elf_holds(int fd, uint64_t offset, uint64_t size, const char *text)
+{
+	size_t n = strlen(text) + 1, got = n + 1;
+	bool found = false;
+	char block[16384];
+
+	/* Blocks overlap, so that no text is cut. It begins behind a zero. */
+	for (uint64_t at = 0; at + n < size && got > n && !found; at += got - n) {
+		size_t want = size - at < sizeof(block) ? (size_t)(size - at) : sizeof(block);
+		ssize_t r = pread(fd, block, want, (off_t)(offset + at));
+
+		got = r > 0 ? (size_t)r : 0;
+		for (const char *p = block, *end = block + got; !found && end - p > (ssize_t)n;
+		     p++) {
+			p = memchr(p, '\0', (size_t)(end - p) - n);
+			if (!p)
+				break;
+			found = !memcmp(p + 1, text, n);
+		}
+	}
+	return found;
+}
+
+bool elf_names_symbol(const char *path, const char *name)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	uint64_t offset = 0, size = 0;
+	bool found = false;
+	struct stat st;
+	Elf64_Ehdr eh;
+
+	if (fd < 0)
+		return false;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && elf_read(fd, &eh, sizeof(eh), 0) &&
+	    !memcmp(eh.e_ident, ELFMAG, SELFMAG) && eh.e_ident[EI_CLASS] == ELFCLASS64 &&
+	    eh.e_phentsize == sizeof(Elf64_Phdr) && eh.e_phnum <= ELF_HEADERS_MAX &&
+	    elf_strings(fd, &eh, &offset, &size) && offset <= INT64_MAX && size <= INT64_MAX) {
+		found = elf_holds(fd, offset, size, name);
+		/* Asked for by name while the program runs, as from Fortran: among its constants.
+		 */
+		if (!found && elf_holds(fd, offset, size, "dlsym"))
+			found = elf_holds(fd, 0,
+					  st.st_size < ELF_SCANNED_MAX ? (uint64_t)st.st_size
+								       : ELF_SCANNED_MAX,
+					  name);
+	}
+	close(fd);
+	return found;
 }

@@ -14,5 +14,9 @@
  * and one phrase in reason_out, for example "it is statically linked". A set-user-id program or one
  * with capabilities counts as unable unless it gives the caller nothing new. */
 bool elf_can_preload(const char *path, char *reason_out, size_t size);
+/* Whether the file names a function of a library that it need not have: among its dynamic symbols,
+ * or as a constant beside dlsym. Only for names that nobody has by chance. Scripts, and programs
+ * without dynamic symbols: false. */
+bool elf_names_symbol(const char *path, const char *name);
 
 #endif

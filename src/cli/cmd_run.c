@@ -135,6 +135,7 @@ static int run_execute(struct setup *s, const struct options *o, const char *app
 		.progress_data = &progress_shown,
 	};
 	struct run_outcome outcome;
+	char library[PATH_MAX];
 	struct error err = {0};
 	bool complete;
 	int status, rc;
@@ -142,6 +143,8 @@ static int run_execute(struct setup *s, const struct options *o, const char *app
 	if (o->distribute && !choice->in_place &&
 	    distribute_parse(o->distribute, &ro.distribute, &err))
 		return command_fail(EXIT_RETALLY_FAILED, &err);
+	if (!choice->in_place && realpath(setup_library(), library))
+		ro.region_library = library;
 	if (o->mpi && manager_mode_parse(o->mpi, &ro.mpi, &err))
 		return command_fail(EXIT_RETALLY_FAILED, &err);
 	ro.distribute.has_seed = o->has_seed && !choice->in_place;

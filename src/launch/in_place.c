@@ -42,8 +42,8 @@ static int add_text(struct in_place *p, const char *name, const char *value, con
 	return add(p, &text, err);
 }
 
-int in_place_init(struct in_place *p, const struct replay_settings *settings, const char *library,
-		  const char *directory, struct error *err)
+static int add_common(struct in_place *p, const struct replay_settings *settings,
+		      const char *library, const char *directory, struct error *err)
 {
 	char absolute[PATH_MAX];
 	struct str text = STR_INIT;
@@ -63,13 +63,30 @@ int in_place_init(struct in_place *p, const struct replay_settings *settings, co
 	rc = add(p, &text, err);
 	rc = rc ? rc : add_text(p, "RETALLY_PLAN", absolute, "/plan.json", err);
 	rc = rc ? rc : add_text(p, "RETALLY_OUT", absolute, "", err);
+	return rc ? rc : add_list(p, "LD_PRELOAD", library, err);
+}
+
+int in_place_init(struct in_place *p, const struct replay_settings *settings, const char *library,
+		  const char *directory, struct error *err)
+{
+	int rc = add_common(p, settings, library, directory, err);
+
 	rc = rc ? rc : add_text(p, "RETALLY_SIM_TOOL", library, "", err);
 	rc = rc ? rc : add_text(p, "CUDA_INJECTION64_PATH", library, "", err);
 	if (settings->mode == REPLAY_SETTINGS_RANGE || settings->n_ranges)
 		rc = rc ? rc : add_text(p, "NVTX_INJECTION64_PATH", library, "", err);
 	rc = rc ? rc : add_list(p, "ROCP_TOOL_LIBRARIES", library, err);
-	rc = rc ? rc : add_list(p, "LD_PRELOAD", library, err);
 	rc = rc ? rc : add_list(p, "OPENCL_LAYERS", library, err);
+	if (rc)
+		in_place_release(p);
+	return rc;
+}
+
+int in_place_init_regions(struct in_place *p, const struct replay_settings *settings,
+			  const char *library, const char *directory, struct error *err)
+{
+	int rc = add_common(p, settings, library, directory, err);
+
 	if (rc)
 		in_place_release(p);
 	return rc;

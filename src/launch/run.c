@@ -6,6 +6,7 @@
  */
 #include "launch/run.h"
 
+#include "base/elf_probe.h"
 #include "base/str.h"
 #include "launch/channel.h"
 #include "launch/directory.h"
@@ -379,6 +380,25 @@ static void run_describe_options(const struct run_options *o, struct str *text)
 		in_place_describe(o->in_place, text);
 }
 
+/* Regions of a program that is run once a pass. A program that cannot load the library, or has no
+ * marks, is run as it is. */
+static void run_set_regions(struct supervisor_job *job, const struct directory *directory,
+			    const char *launch)
+{
+	const struct run_options *o = job->options;
+	struct replay_settings *s = &job->region_settings;
+	char why_not[256];
+
+	if (!o->region_library || o->in_place || o->launcher ||
+	    !elf_names_symbol(job->program->absolute, "retally_region_begin") ||
+	    !elf_can_preload(job->program->absolute, why_not, sizeof(why_not)))
+		return;
+	*s = (struct replay_settings){.mode = REPLAY_SETTINGS_RANGE, .repeat = 1};
+	snprintf(s->launch, sizeof(s->launch), "%s", launch);
+	snprintf(s->collection, sizeof(s->collection), "%s", directory->collection);
+	job->region_directory = directory->path;
+}
+
 /* The settings of this launch: its ids, and for --distribute dispatch where each process begins. */
 static int run_set_in_place(const struct run_options *o, const struct plan *plan,
 			    const struct directory *directory, const char *launch,
@@ -580,6 +600,7 @@ int run_program(const struct run_options *asked, const struct plan *plan,
 			.on_child = r.process.on_child,
 		};
 		memcpy(job.closed, r.process.closed, sizeof(job.closed));
+		run_set_regions(&job, &directory, outcome->launch);
 		rc = run_supervised(&r, &job, err);
 	}
 	run_give_back_signals(&r.process);

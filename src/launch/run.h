@@ -61,6 +61,9 @@ struct run_options {
 	struct distribute distribute; /* unit not 0: it chooses the pass, `pass` must be 0 */
 	/* Not NULL: the program runs once and `pass` (0: all) is replayed within it. */
 	const struct run_in_place *in_place;
+	/* libretally.so, absolute: it counts the marked regions of a program that is run once a
+	 * pass, when its file shows that it has marks. NULL: they are not counted. */
+	const char *region_library;
 	const char *join; /* id of the collection that `output` holds and whose command is another
 			   * than argv, which a launcher started; NULL: that of argv */
 	const struct run_launcher *launcher; /* NULL: argv is the program */

@@ -182,6 +182,21 @@ static void supervisor_leftovers(struct supervisor *s, const struct leftovers *b
 	leftovers_release(&left);
 }
 
+static int supervisor_begin_regions(struct supervisor *s, uint32_t pass, struct error *err)
+{
+	const struct supervisor_job *job = s->job;
+	struct replay_settings settings = job->region_settings;
+
+	settings.pass = pass;
+	/* Each pass is a start of its own: so dispatches of the passes are matched as those of
+	 * separate runs, not taken for processes of one. */
+	snprintf(settings.launch, sizeof(settings.launch), "%.24s%04x", job->region_settings.launch,
+		 pass & 0xffff);
+	in_place_release(&s->regions);
+	return in_place_init_regions(&s->regions, &settings, job->options->region_library,
+				     job->region_directory, err);
+}
+
 /* The program's environment, and whatever the ranks do together before a pass. 0; otherwise the
  * pass is not to be run, and err says why. */
 static int supervisor_begin(struct supervisor *s, uint32_t index, struct error *err)
@@ -208,6 +223,11 @@ static int supervisor_begin(struct supervisor *s, uint32_t index, struct error *
 		child_environment_hide(&s->environment, supervisor_hides, &s->manager.choice);
 	for (size_t i = 0; !rc && job->in_place && i < job->in_place->n; i++)
 		if (!vec_push(&extras, job->in_place->variables[i]))
+			rc = error_set(err, RC_NO_MEMORY, "out of memory");
+	if (!rc && job->region_directory)
+		rc = supervisor_begin_regions(s, job->passes[index], err);
+	for (size_t i = 0; !rc && i < s->regions.n; i++)
+		if (!vec_push(&extras, s->regions.variables[i]))
 			rc = error_set(err, RC_NO_MEMORY, "out of memory");
 	while (!rc && (v = manager_extra(&s->manager, &at)))
 		if (!vec_push(&extras, v))
@@ -506,5 +526,6 @@ out:
 	input_release(&s.input);
 	output_release(&s.output);
 	child_environment_release(&s.environment);
+	in_place_release(&s.regions);
 	_exit(0);
 }

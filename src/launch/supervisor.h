@@ -34,6 +34,10 @@ struct supervisor_job {
 	/* Numbers, in the order they run; 0: the program alone, nothing is counted from outside. */
 	const uint32_t *passes;
 	const struct in_place *in_place; /* variables of the program, or NULL */
+	/* Where the program's regions are counted in each pass, or NULL: the run directory, and the
+	 * settings but for the pass. */
+	const char *region_directory;
+	struct replay_settings region_settings;
 	uint32_t n_passes;
 	int channel;    /* the supervisor's end */
 	int signals;    /* signalfd of inbox_signals() */
@@ -45,6 +49,7 @@ struct supervisor_job {
 struct supervisor {
 	const struct supervisor_job *job;
 	struct child_environment environment;
+	struct in_place regions; /* variables of the pass */
 	struct inbox inbox;
 	struct input input;
 	struct output output;

@@ -35,7 +35,9 @@ struct sampling {
 	struct id_map seen;  /* dispatches: (number / 64, process and kind) to 64 bits */
 	bool *sampled;       /* [kernel]: counted live, a pass each */
 	bool *by_process;    /* [kernel]: has rows of processes that took one pass each */
+	uint32_t *pass_of;   /* [spool]: the only pass in which it has dispatches, or MANY_PASSES */
 	size_t n_kernels;
+	int64_t n_processes;
 };
 
 static int no_memory(struct error *err)
@@ -54,6 +56,29 @@ static double number(const struct store_value *v)
 }
 
 /* ---- collecting ---- */
+
+/* Each process with passes of its dispatches: the pass when it is one, MANY_PASSES. Such a process
+ * took no part in dealing passes over dispatches: it was told which to count. */
+#define MANY_PASSES UINT32_MAX
+
+static bool read_processes(struct sampling *x, const struct store *s)
+{
+	size_t n;
+	const struct store_run *runs = store_runs(s, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (runs[i].spool->id >= x->n_processes)
+			x->n_processes = runs[i].spool->id + 1;
+	x->pass_of = calloc((size_t)x->n_processes + 1, sizeof(*x->pass_of));
+	for (size_t i = 0; x->pass_of && i < n; i++) {
+		uint32_t *pass = &x->pass_of[runs[i].spool->id];
+
+		if (runs[i].pass)
+			*pass = *pass && *pass != runs[i].pass ? MANY_PASSES : runs[i].pass;
+	}
+	return x->pass_of;
+}
+
 static struct group *group_of(struct sampling *x, const struct store_row *r)
 {
 	struct group g = {.kernel = r->kernel};
@@ -141,7 +166,8 @@ static int take(void *data, const struct store_row *r, struct error *err)
 
 	if (r->flags & SPOOL_DISPATCH_REPLAYED || r->unit == SPOOL_UNIT_PROCESS)
 		return 0;
-	if (!r->run->in_place) {
+	if (!r->run->in_place ||
+	    (r->unit == SPOOL_UNIT_RANGE && x->pass_of[r->run->spool->id] != MANY_PASSES)) {
 		x->by_process[r->kernel] = true;
 		return 0;
 	}
@@ -178,7 +204,7 @@ int sampling_collect(struct sampling **out, struct store *s, const bool *kernels
 	store_kernels(s, &x->n_kernels);
 	x->sampled = calloc(x->n_kernels + 1, sizeof(bool));
 	x->by_process = calloc(x->n_kernels + 1, sizeof(bool));
-	if (!x->sampled || !x->by_process)
+	if (!x->sampled || !x->by_process || !read_processes(x, s))
 		rc = no_memory(err);
 	/* One pass has every dispatch; and only in place are there dispatches of one pass each. */
 	if (!rc && x->plan->n_passes > 1 && store_is_in_place(s))
@@ -199,6 +225,7 @@ void sampling_free(struct sampling *x)
 	vec_release(&x->groups);
 	free(x->sampled);
 	free(x->by_process);
+	free(x->pass_of);
 	arena_release(&x->arena);
 	free(x);
 }

@@ -138,6 +138,7 @@ static int compare_executions(const void *a, const void *b)
 /* In the order of spools, then as they ran. */
 static int read_executions(struct maker *m, struct error *err)
 {
+	size_t lanes = m->spools.n ? m->spools.items[m->spools.n - 1].lane + 1 : 0;
 	sqlite3_stmt *q = NULL;
 	int rc = sql_prepare(m->db,
 			     "SELECT run, spool, pass, in_place FROM run WHERE pass > 0"
@@ -155,7 +156,9 @@ static int read_executions(struct maker *m, struct error *err)
 					      .run = within ? 0 : sqlite3_column_int64(q, 0),
 					      .pass = within ? 0
 							     : (uint32_t)sqlite3_column_int64(q, 2),
-					      .lane = l->lane,
+					      /* Regions counted beside a process that is
+					       * counted from outside have their own. */
+					      .lane = l->lane + (within ? lanes : 0),
 					      .order = m->executions.n};
 
 			rc = 0;

@@ -147,13 +147,28 @@ static void test_set_user_id(void **state)
 	refuses("set-group-id");
 }
 
+/* Names of dynamic symbols, whole ones only; files that have none. */
+static void test_names(void **state)
+{
+	(void)state;
+	assert_true(elf_names_symbol("/proc/self/exe", "_cmocka_run_group_tests"));
+	assert_false(elf_names_symbol("/proc/self/exe", "_cmocka_run_group_test"));
+	assert_false(elf_names_symbol("/proc/self/exe", "cmocka_run_group_tests"));
+	assert_false(elf_names_symbol("/proc/self/exe", "a_function_that_nobody_has"));
+	write_elf(ELFCLASS64, this_machine(), PT_INTERP, "/lib/ld-linux.so.2", 19);
+	assert_false(elf_names_symbol(path, "_cmocka_run_group_tests"));
+	write_elf(ELFCLASS64, this_machine(), PT_DYNAMIC, "_cmocka_run_group_tests", 24);
+	assert_false(elf_names_symbol(path, "_cmocka_run_group_tests"));
+	assert_false(elf_names_symbol("/nonexistent", "_cmocka_run_group_tests"));
+	assert_false(elf_names_symbol("/dev/null", "_cmocka_run_group_tests"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_programs_here),
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_damaged),
-		cmocka_unit_test(test_set_user_id),
+		cmocka_unit_test(test_programs_here), cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_damaged),       cmocka_unit_test(test_set_user_id),
+		cmocka_unit_test(test_names),
 	};
 	int fd = mkstemp(path), rc;
 
