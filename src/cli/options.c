@@ -96,6 +96,8 @@ static const struct option_def table[] = {
 	 "file or (omniperf) directory to make; csv and perfetto: standard output when not given"},
 	{0, "replay", "MODE", COMMAND_RUN, OPTION_STRING, AT(replay), 0,
 	 "auto (default); application: the whole program once per pass; kernel, window, range: in place; none"},
+	{0, "engine", "WHO", COMMAND_RUN, OPTION_STRING, AT(engine), 0,
+	 "--replay kernel on AMD GPUs: own (default), or sdk: the kernel replay of rocprofiler-sdk 1.4.1 and later"},
 	{0, "window", "W", COMMAND_RUN, OPTION_NUMBER, AT(window), 1,
 	 "at most W dispatches in a window"},
 	{0, "max-snapshot", "SIZE", COMMAND_RUN, OPTION_SIZE, AT(max_snapshot), 0,

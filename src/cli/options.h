@@ -48,6 +48,7 @@ struct options {
 	VEC(struct option_selection) selection;
 	struct option_list metrics_files;
 	struct option_list kernels; /* -k, may be repeated */
+	const char *engine;         /* own, sdk */
 	struct option_list ranges;  /* --range, may be repeated */
 	const char *source;
 	const char *chip;

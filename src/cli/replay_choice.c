@@ -49,6 +49,16 @@ static int read_mode(struct replay_choice *c, const struct options *o, struct er
 		return error_set(err, RC_INVALID,
 				 "--pass chooses a pass and so does --distribute dispatch: give "
 				 "one of them");
+	if (o->engine && !replay_settings_find_engine(o->engine, &s->engine))
+		return error_set(err, RC_INVALID, "--engine: '%s' is not own or sdk", o->engine);
+	if (s->engine == REPLAY_SETTINGS_SDK && s->mode != REPLAY_SETTINGS_KERNEL)
+		return error_set(
+			err, RC_INVALID,
+			"--engine sdk replays single kernels: it goes with --replay kernel");
+	if (s->engine == REPLAY_SETTINGS_SDK && (o->verify || o->max_snapshot))
+		return error_set(err, RC_INVALID,
+				 "%s is about our own replay: it does not go with --engine sdk",
+				 o->verify ? "--verify" : "--max-snapshot");
 	s->seed = o->seed;
 	c->run.has_seed = o->has_seed;
 	if (o->has_seed && !o->distribute && !o->fixed_seed && s->mode != REPLAY_SETTINGS_NONE)
@@ -218,6 +228,12 @@ int replay_choice_decide(struct replay_choice *c, const struct options *o, const
 				 "--replay application counts processes from outside, which cannot "
 				 "be done for source '%s'; use --replay auto",
 				 plan->counters[0].source);
+	if (c->run.settings.engine == REPLAY_SETTINGS_SDK &&
+	    strcmp(plan->counters[0].source, "rocm") != 0)
+		return error_set(
+			err, RC_INVALID,
+			"--engine sdk is for AMD GPUs (--source rocm), not for source '%s'",
+			plan->counters[0].source);
 	if (!c->application && !c->in_place && !o->distribute)
 		c->in_place = has_device_counters(plan);
 	if (!c->in_place)

@@ -6,6 +6,7 @@
 #include "inject/say.h"
 #include "runtime/cuda/cuda_runtime.h"
 #include "runtime/hsa/hsa_runtime.h"
+#include "runtime/hsa/sdk_engine.h"
 #include "runtime/opencl/opencl.h"
 #include "runtime/region/region.h"
 #include "runtime/sim/runtime_sim.h"
@@ -72,11 +73,11 @@ static void say_cuda(void *data, const char *text)
 }
 
 /* For the report and the summary at the end of the run. */
-static void note_cuda(const char *why)
+static void note_disabled(const char *why, const char *what)
 {
 	struct spool_note note = {.kind = SPOOL_NOTE_DISABLED};
 	char text[640];
-	int n = snprintf(text, sizeof(text), "%.600s; CUDA kernels run uncounted", why);
+	int n = snprintf(text, sizeof(text), "%.550s; %.50s run uncounted", why, what);
 
 	if (replay_session_append(NULL, SPOOL_NOTE, &note, sizeof(note), text, (size_t)n, NULL))
 		say("%s", text);
@@ -94,7 +95,7 @@ ENTRY int InitializeInjection(void)
 	if (!replay_session_engine() || !is_wanted("cuda") || !replay_session_use())
 		return 1;
 	if (runtime_cuda_attach(replay_session_engine(), say_cuda, mark_range, NULL, &err))
-		note_cuda(err.message);
+		note_disabled(err.message, "CUDA kernels");
 	return 1;
 }
 
@@ -109,6 +110,16 @@ static void say_rocm(void *data, const char *text)
 	say("%s; AMD GPUs run uncounted", text);
 }
 
+/* The same for the report, too: of a library that was set up in this process. */
+static void note_rocm(void *data, const char *text)
+{
+	(void)data;
+	if (replay_session_use())
+		note_disabled(text, "AMD GPUs");
+	else
+		say_rocm(NULL, text);
+}
+
 static void tell_rocm(void *data, const char *text)
 {
 	(void)data;
@@ -120,15 +131,20 @@ static void say_hsa(const char *text)
 	say_rocm(NULL, text);
 }
 
-/* In the program's first call of the HSA runtime. */
-static void take_hsa(void *data, void **tables, uint64_t n)
+static struct runtime_hsa_options hsa_options(void)
 {
-	struct runtime_hsa_options options = {
+	return (struct runtime_hsa_options){
 		.source = &source_rocm,
 		.use = replay_session_use,
 		.say = say_hsa,
 		.alone = replay_session_settings()->mode == REPLAY_SETTINGS_KERNEL,
 	};
+}
+
+/* In the program's first call of the HSA runtime. */
+static void take_hsa(void *data, void **tables, uint64_t n)
+{
+	struct runtime_hsa_options options = hsa_options();
 	struct error err = {0};
 
 	(void)data;
@@ -138,16 +154,36 @@ static void take_hsa(void *data, void **tables, uint64_t n)
 		say_rocm(NULL, err.message);
 }
 
+/* --engine sdk: the library replays itself. */
+static void take_sdk(void *data)
+{
+	struct runtime_hsa_options options = hsa_options();
+
+	(void)data;
+	runtime_sdk_open(replay_session_engine(), &options);
+}
+
+static void follow_sdk(void *data, const struct rocp_tracing_record *record,
+		       union rocp_user_data *user_data)
+{
+	(void)data;
+	runtime_sdk_record(record, user_data);
+}
+
 /* By rocprofiler-sdk, when the program first uses a runtime of ROCm, with ROCP_TOOL_LIBRARIES or
  * because this object is preloaded. */
 ENTRY struct rocp_configure_result *rocprofiler_configure(uint32_t version, const char *text,
 							  uint32_t priority,
 							  struct rocp_client_id *id)
 {
+	bool sdk =
+		replay_session_engine() && replay_session_settings()->engine == REPLAY_SETTINGS_SDK;
 	const struct rocm_tool_hooks hooks = {
 		.tables = take_hsa,
 		.range = replay_session_wants_marks() ? mark_range : NULL,
-		.say = say_rocm,
+		.replay = sdk ? follow_sdk : NULL,
+		.ready = take_sdk,
+		.say = note_rocm,
 		.tell = tell_rocm,
 	};
 	struct rocp_configure_result *result = NULL;
@@ -159,7 +195,7 @@ ENTRY struct rocp_configure_result *rocprofiler_configure(uint32_t version, cons
 		return NULL;
 	rc = rocm_tool_configure(version, text, id, &hooks, &result, &err);
 	if (rc && rc != RC_EXISTS)
-		say_rocm(NULL, err.message);
+		note_rocm(NULL, err.message);
 	return result;
 }
 

@@ -127,6 +127,8 @@ void in_place_describe(const struct run_in_place *r, struct str *out)
 		str_addf(out, " --distribute dispatch:%s", s->random ? "random" : "cyclic");
 	else
 		str_addf(out, " --replay %s", replay_settings_mode_name(s->mode));
+	if (s->engine == REPLAY_SETTINGS_SDK)
+		str_add(out, " --engine sdk");
 	if (r->has_seed)
 		str_addf(out, " --seed %llu", (unsigned long long)s->seed);
 	if (s->window)

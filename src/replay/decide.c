@@ -85,6 +85,19 @@ static enum replay_verdict decide_transfer(struct replay_device *d, const struct
 	return REPLAY_LIVE;
 }
 
+bool decide_wanted(struct replay_device *d, const struct runtime_op *op, struct kernel **kernel_out,
+		   uint64_t *ordinal_out)
+{
+	struct replay *r = d->replay;
+	struct kernel *k = kernel_find(d, op->kernel);
+
+	*ordinal_out = atomic_fetch_add_explicit(&r->ordinals, 1, memory_order_relaxed);
+	*kernel_out = k;
+	if (!k)
+		record_decline(d, NULL, "out of memory", SPOOL_INSTEAD_NOTHING, 1);
+	return k && k->wanted && !replay_outside(r) && in_range_of_filter(d);
+}
+
 static enum replay_verdict decide(struct replay_device *d, const struct runtime_op *op)
 {
 	struct replay *r = d->replay;
@@ -99,11 +112,7 @@ static enum replay_verdict decide(struct replay_device *d, const struct runtime_
 	}
 	if (op->kind != RUNTIME_DISPATCH)
 		return d->dead ? REPLAY_LIVE : decide_transfer(d, op);
-	ordinal = atomic_fetch_add_explicit(&r->ordinals, 1, memory_order_relaxed);
-	k = kernel_find(d, op->kernel);
-	wanted = k && k->wanted && !replay_outside(r) && in_range_of_filter(d);
-	if (!k)
-		record_decline(d, NULL, "out of memory", SPOOL_INSTEAD_NOTHING, 1);
+	wanted = decide_wanted(d, op, &k, &ordinal);
 	if (!wanted || (d->mode == REPLAY_MODE_RANGE && !d->range)) {
 		window_stand_aside(d, op, k);
 		return REPLAY_LIVE;

@@ -326,7 +326,19 @@ void reach_mark_check(struct replay_device *d, const struct runtime_op *op, cons
 bool reach_touches_window(struct replay_device *d, const struct runtime_op *op,
 			  const struct kernel *k);
 
+/* ---- decide.c ---- */
+/* A dispatch comes: its number, its kernel, and whether the filters take it. */
+bool decide_wanted(struct replay_device *d, const struct runtime_op *op, struct kernel **kernel_out,
+		   uint64_t *ordinal_out);
+
+/* ---- passes.c ---- */
+/* The counts of a unit of the pass that just ended, kept with the window's results. */
+int passes_read_unit(struct replay_device *d, size_t op_index, uint32_t unit, uint32_t pass,
+		     uint32_t attempt, struct error *err);
+
 /* ---- window.c ---- */
+/* What is kept of an operation, without what it recorded. */
+struct window_op window_op_of(const struct runtime_op *op, struct kernel *k, uint64_t ordinal);
 /* Records the operation: 0, or a code with the reason why not. The window may have been ended (and
  * a new one opened) when it returns. */
 int window_take(struct replay_device *d, const struct runtime_op *op, struct kernel *k,

@@ -157,16 +157,7 @@ bool live_begin(struct replay_device *d, const struct runtime_op *op, struct ker
 		return false;
 	}
 	u = &l->units.items[l->units.n++];
-	*u = (struct live_unit){
-		.op = {.kernel = k,
-		       .ordinal = ordinal,
-		       .queue = op->queue,
-		       .queue_native = op->queue_native,
-		       .grid = {op->grid[0], op->grid[1], op->grid[2]},
-		       .block = {op->block[0], op->block[1], op->block[2]},
-		       .registers = op->registers,
-		       .shared_bytes = op->shared_bytes},
-	};
+	*u = (struct live_unit){.op = window_op_of(op, k, ordinal)};
 	k->live_n++;
 	l->unit_open = true;
 	return true;

@@ -103,10 +103,11 @@ static int run_ops(struct runner *r, bool counted, struct error *err)
 
 /* ---- reading ---- */
 
-static int read_unit(struct replay_device *d, struct window_op *op, size_t op_index, uint32_t unit,
-		     uint32_t pass, uint32_t attempt, struct error *err)
+int passes_read_unit(struct replay_device *d, size_t op_index, uint32_t unit, uint32_t pass,
+		     uint32_t attempt, struct error *err)
 {
 	struct window *w = &d->window;
+	struct window_op *op = &w->ops.items[op_index];
 	struct unit_result u = {.pass = pass,
 				.attempt = attempt,
 				.op = (uint32_t)op_index,
@@ -138,10 +139,10 @@ static int read_units(struct replay_device *d, uint32_t pass, uint32_t attempt, 
 	int rc = 0;
 
 	if (d->mode == REPLAY_MODE_RANGE)
-		return read_unit(d, &w->ops.items[0], 0, 0, pass, attempt, err);
+		return passes_read_unit(d, 0, 0, pass, attempt, err);
 	for (size_t i = 0; i < w->ops.n && !rc; i++)
 		if (w->ops.items[i].kernel)
-			rc = read_unit(d, &w->ops.items[i], i, unit++, pass, attempt, err);
+			rc = passes_read_unit(d, i, unit++, pass, attempt, err);
 	return rc;
 }
 

@@ -115,6 +115,15 @@ bool replay_outside(const struct replay *r);
 bool replay_pass_over(struct replay_device *d);
 void replay_passed(struct replay_device *d);
 
+/* Dispatches that the vendor's own library replays, in the place of replay_before and replay_after:
+ * how often it is to execute this one, 0: once, without us. From there to replay_foreign_end, in
+ * the same thread, the device is ours. n counts the executions from 0. _end: why it was not
+ * counted, NULL: it was. */
+uint32_t replay_foreign_begin(struct replay_device *d, const struct runtime_op *op);
+int replay_foreign_pass_begin(struct replay_device *d, uint32_t n, struct error *err);
+int replay_foreign_pass_end(struct replay_device *d, uint32_t n, struct error *err);
+void replay_foreign_end(struct replay_device *d, const char *why);
+
 /* Ends the window of the device. why: the name of the program's call, static ("clFinish"); counted
  * for the report. Does nothing fast when there is no open window (no lock, one load). */
 void replay_boundary(struct replay_device *d, const char *why);

@@ -96,6 +96,18 @@ static const char *must_end_before(const struct replay_device *d, const struct r
 	return NULL;
 }
 
+struct window_op window_op_of(const struct runtime_op *op, struct kernel *k, uint64_t ordinal)
+{
+	return (struct window_op){.kernel = k,
+				  .ordinal = ordinal,
+				  .queue = op->queue,
+				  .queue_native = op->queue_native,
+				  .grid = {op->grid[0], op->grid[1], op->grid[2]},
+				  .block = {op->block[0], op->block[1], op->block[2]},
+				  .registers = op->registers,
+				  .shared_bytes = op->shared_bytes};
+}
+
 static int push(struct replay_device *d, const struct runtime_op *op, struct kernel *k,
 		uint64_t ordinal, struct error *err)
 {
@@ -105,15 +117,8 @@ static int push(struct replay_device *d, const struct runtime_op *op, struct ker
 	if (!vec_reserve(&w->ops, w->ops.n + 1))
 		return error_set(err, RC_NO_MEMORY, "out of memory for a window");
 	at = &w->ops.items[w->ops.n++];
-	*at = (struct window_op){.recorded = op->recorded,
-				 .kernel = k,
-				 .ordinal = ordinal,
-				 .queue = op->queue,
-				 .queue_native = op->queue_native,
-				 .grid = {op->grid[0], op->grid[1], op->grid[2]},
-				 .block = {op->block[0], op->block[1], op->block[2]},
-				 .registers = op->registers,
-				 .shared_bytes = op->shared_bytes};
+	*at = window_op_of(op, k, ordinal);
+	at->recorded = op->recorded;
 	if (k) {
 		w->account.dispatches++;
 		k->mark = w->generation;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 static const char *const mode_names[] = {"auto", "kernel", "window", "range", "none"};
+static const char *const engine_names[] = {"own", "sdk"};
 static const char *const verify_names[] = {"first", "always", "never"};
 static const char *const cache_names[] = {"keep", "flush"};
 
@@ -32,6 +33,16 @@ bool replay_settings_find_mode(const char *word, enum replay_settings_mode *mode
 	if (!find_word(mode_names, sizeof(mode_names) / sizeof(*mode_names), word, &i))
 		return false;
 	*mode_out = (enum replay_settings_mode)i;
+	return true;
+}
+
+bool replay_settings_find_engine(const char *word, enum replay_settings_engine *engine_out)
+{
+	uint64_t i;
+
+	if (!find_word(engine_names, sizeof(engine_names) / sizeof(*engine_names), word, &i))
+		return false;
+	*engine_out = (enum replay_settings_engine)i;
 	return true;
 }
 
@@ -74,9 +85,9 @@ static void add_pattern(struct str *out, const char *key, const char *pattern)
 
 void replay_settings_format(const struct replay_settings *s, struct str *out)
 {
-	str_addf(out, "mode=%s;verify=%s;cache=%s;window=%u;max-snapshot=%llu;repeat=%u",
-		 mode_names[s->mode], verify_names[s->verify], cache_names[s->cache], s->window,
-		 (unsigned long long)s->max_snapshot, s->repeat);
+	str_addf(out, "mode=%s;engine=%s;verify=%s;cache=%s;window=%u;max-snapshot=%llu;repeat=%u",
+		 mode_names[s->mode], engine_names[s->engine], verify_names[s->verify],
+		 cache_names[s->cache], s->window, (unsigned long long)s->max_snapshot, s->repeat);
 	str_addf(out, ";skip=%llu;count=%llu;pass=%u;random=%d;seed=%llu;offset=%llu",
 		 (unsigned long long)s->skip, (unsigned long long)s->count, s->pass, s->random,
 		 (unsigned long long)s->seed, (unsigned long long)s->offset);
@@ -230,12 +241,16 @@ int replay_settings_parse(struct replay_settings *s, struct arena *arena, const 
 			  struct error *err)
 {
 	const char *at = text;
-	uint64_t mode = 0, verify = 0, cache = 0, window = 0, repeat = 0, pass = 0, is_random = 0;
+	uint64_t mode = 0, engine = 0, verify = 0, cache = 0, window = 0, repeat = 0, pass = 0,
+		 is_random = 0;
 	int rc;
 
 	*s = (struct replay_settings){0};
 	rc = take_word(&at, arena, "mode", mode_names, sizeof(mode_names) / sizeof(*mode_names),
 		       &mode, err);
+	if (!rc)
+		rc = take_word(&at, arena, "engine", engine_names,
+			       sizeof(engine_names) / sizeof(*engine_names), &engine, err);
 	if (!rc)
 		rc = take_word(&at, arena, "verify", verify_names,
 			       sizeof(verify_names) / sizeof(*verify_names), &verify, err);
@@ -263,6 +278,7 @@ int replay_settings_parse(struct replay_settings *s, struct arena *arena, const 
 		rc = error_set(err, RC_INVALID,
 			       REPLAY_SETTINGS_VARIABLE ": nothing is expected at '%.40s'", at);
 	s->mode = (enum replay_settings_mode)mode;
+	s->engine = (enum replay_settings_engine)engine;
 	s->verify = (enum replay_settings_verify)verify;
 	s->cache = (enum replay_settings_cache)cache;
 	s->window = (uint32_t)window;

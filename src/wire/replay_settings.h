@@ -4,7 +4,7 @@
  * canonical text in the variable RETALLY_REPLAY. Every key is there, in this order, once;
  * `kernel` and then `range` come last and may be missing or repeated:
  *
- *   mode=window;verify=first;cache=keep;window=300;max-snapshot=0;repeat=1;skip=0;count=0;pass=0;
+ *   mode=window;engine=own;verify=first;cache=keep;window=300;max-snapshot=0;repeat=1;skip=0;count=0;pass=0;
  *   random=0;seed=0;offset=0;launch=ID;collection=ID;kernel=PATTERN;range=PATTERN
  *
  * A pattern's ';', '%' and control characters are written %XX. Anything else is refused.
@@ -32,6 +32,10 @@ enum replay_settings_mode {
 	REPLAY_SETTINGS_RANGE,
 	REPLAY_SETTINGS_NONE,
 };
+enum replay_settings_engine { /* who replays */
+	REPLAY_SETTINGS_OWN = 0,
+	REPLAY_SETTINGS_SDK, /* rocprofiler-sdk; REPLAY_SETTINGS_KERNEL only */
+};
 enum replay_settings_verify {
 	REPLAY_SETTINGS_FIRST = 0,
 	REPLAY_SETTINGS_ALWAYS,
@@ -43,6 +47,7 @@ enum replay_settings_cache {
 };
 struct replay_settings {
 	enum replay_settings_mode mode;
+	enum replay_settings_engine engine;
 	enum replay_settings_verify verify;
 	enum replay_settings_cache cache;
 	uint32_t window;       /* most dispatches of one window; 0: the engine chooses */
@@ -62,6 +67,7 @@ struct replay_settings {
 /* "kernel", "window"...; false when there is no such word. */
 const char *replay_settings_mode_name(enum replay_settings_mode mode);
 bool replay_settings_find_mode(const char *word, enum replay_settings_mode *mode_out);
+bool replay_settings_find_engine(const char *word, enum replay_settings_engine *engine_out);
 bool replay_settings_find_verify(const char *word, enum replay_settings_verify *verify_out);
 bool replay_settings_find_cache(const char *word, enum replay_settings_cache *cache_out);
 /* Appends the value of the variable. */

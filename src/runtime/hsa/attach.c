@@ -147,7 +147,7 @@ bool runtime_hsa_detach(void)
 {
 	struct timespec pause = {0, 1000000};
 
-	if (!atomic_load(&hsa_session.attached))
+	if (!atomic_load(&hsa_session.attached) && !atomic_load(&hsa_session.sdk_replays))
 		return true;
 	if (!atomic_load(&hsa_session.off))
 		hsa_boundary("exit");

@@ -199,7 +199,7 @@ static void *copy_arguments(const struct hsa_kernel_packet *p, size_t bytes, siz
 	return copy;
 }
 
-static bool is_collective(const char *name)
+bool hsa_record_is_collective(const char *name)
 {
 	return strstr(name, "ncclDevKernel") || strstr(name, "ncclKernel") ||
 	       strstr(name, "rccl") || strstr(name, "rocshmem");
@@ -254,7 +254,7 @@ void hsa_record_describe(struct hsa_tap *tap, const struct hsa_kernel_packet *pa
 	}
 	if (kernel)
 		op_out->registers = kernel->registers;
-	if (kernel && is_collective(kernel->name)) {
+	if (kernel && hsa_record_is_collective(kernel->name)) {
 		op_out->flags |= RUNTIME_OP_NEVER_REPLAY;
 		why = "a collective";
 	}

@@ -26,6 +26,8 @@ struct hsa_op {
  * points into memory of the thread. op_out->recorded: a struct hsa_op, or NULL with op_out->why. */
 void hsa_record_describe(struct hsa_tap *tap, const struct hsa_kernel_packet *packet,
 			 const struct rocm_kernel *kernel, struct runtime_op *op_out);
+/* By the name of its kernel: it must run exactly once. */
+bool hsa_record_is_collective(const char *name);
 void hsa_record_free(struct hsa_op *op);
 /* runtime.launch, .times, .op_release, .op_parked */
 int hsa_record_launch(void *device, void *recorded, struct error *err);

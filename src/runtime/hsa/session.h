@@ -58,6 +58,7 @@ struct hsa_session {
 	struct hsa_core_table core; /* as they were: what we call */
 	struct hsa_amd_table amd;
 	_Atomic bool attached;
+	_Atomic bool sdk_replays;     /* sdk_engine.c instead: no table is patched */
 	_Atomic bool off;             /* nothing is intercepted any more */
 	_Atomic bool closed;          /* the runtime was shut down: nothing of it may be called */
 	_Atomic unsigned inside;      /* threads in our code */

@@ -377,6 +377,30 @@ struct rocp_marker_data {
 		uint64_t range_id; /* start; in the exit phase */
 	} result;
 };
+/* Kernel replay by the library itself: version 1.4.1 and later, where it is called beta. The number
+ * of its kind is found by its name, ROCP_TRACING_KERNEL_REPLAY_NAME. On the thread that submits:
+ * CONFIG enter, where pass_count may be set; for each pass PASS enter, the dispatch callback, PASS
+ * exit once the kernel is over; CONFIG exit. Without a pass_count, and for what the library does
+ * not replay (several packets in one submission, graphs), there is no PASS. user_data as set in
+ * CONFIG enter comes to all of them. Layout as in experimental/kernel_replay.h. */
+#define ROCP_TRACING_KERNEL_REPLAY_NAME "KERNEL_REPLAY"
+enum rocp_replay_operation {
+	ROCP_REPLAY_CONFIG = 1,
+	ROCP_REPLAY_PASS = 2,
+};
+struct rocp_replay_data {
+	uint64_t size;
+	struct rocp_dispatch_info dispatch;
+	uint64_t current_pass; /* PASS: from 0 */
+	uint64_t total_passes; /* PASS: as pass_count said */
+	/* CONFIG enter: set by the tool. 1: as if not set; 0: until go_on says 0. */
+	uint64_t (*pass_count)(struct rocp_dispatch_info dispatch, union rocp_user_data user_data);
+	/* May be NULL. Asked after each pass but the last; 0: no more. */
+	int (*go_on)(struct rocp_dispatch_info dispatch, uint64_t current_pass,
+		     uint64_t total_passes, union rocp_user_data user_data);
+	uint32_t (*start_context)(uint64_t context);
+	uint32_t (*stop_context)(uint64_t context);
+};
 /* rocTX's own tables (ROCP_TABLE_MARKER_CORE...), all but the first pointers to functions. */
 struct roctx_core_table {
 	uint64_t size;
@@ -447,6 +471,8 @@ typedef void (*rocp_thread_callback)(uint32_t library, void *data);
 	   rocp_tracing_callback callback, void *arg))                                          \
 	O(rocprofiler_query_callback_tracing_kind_name,                                         \
 	  (uint32_t kind, const char **name_out, uint64_t *length_out))                         \
+	O(rocprofiler_query_callback_tracing_kind_operation_name,                               \
+	  (uint32_t kind, int32_t operation, const char **name_out, uint64_t *length_out))      \
 	O(rocprofiler_iterate_callback_tracing_kinds,                                           \
 	  (int (*callback)(uint32_t kind, void *data), void *data))                             \
 	F(rocprofiler_at_intercept_table_registration,                                          \

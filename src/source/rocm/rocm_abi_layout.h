@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Size and offset of everything in rocm_abi.h, which includes this file; measured with the headers
- * of rocprofiler-sdk 1.0.0.
+ * of rocprofiler-sdk 1.0.0; rocp_replay_data from the description of 1.4.1.
  */
 #ifndef RETALLY_SOURCE_ROCM_ABI_LAYOUT_H
 #define RETALLY_SOURCE_ROCM_ABI_LAYOUT_H
@@ -178,6 +178,14 @@ ROCP_ABI_AT(rocp_kernel_symbol, kernel_address, 80);
 ROCP_ABI_SIZE(rocp_marker_data, 32);
 ROCP_ABI_AT(rocp_marker_data, args, 8);
 ROCP_ABI_AT(rocp_marker_data, result, 24);
+ROCP_ABI_SIZE(rocp_replay_data, 184);
+ROCP_ABI_AT(rocp_replay_data, dispatch, 8);
+ROCP_ABI_AT(rocp_replay_data, current_pass, 136);
+ROCP_ABI_AT(rocp_replay_data, total_passes, 144);
+ROCP_ABI_AT(rocp_replay_data, pass_count, 152);
+ROCP_ABI_AT(rocp_replay_data, go_on, 160);
+ROCP_ABI_AT(rocp_replay_data, start_context, 168);
+ROCP_ABI_AT(rocp_replay_data, stop_context, 176);
 ROCP_ABI_SIZE(roctx_core_table, 56);
 ROCP_ABI_AT(roctx_core_table, mark, 8);
 ROCP_ABI_AT(roctx_core_table, range_push, 16);

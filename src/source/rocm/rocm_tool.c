@@ -11,11 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define KINDS_MAX    256u
 #define KERNELS_ROOM 1024u /* lists by hash of the object */
 
 static struct {
 	bool configured;
-	atomic_bool over; /* the library finalised */
+	char version[48];     /* of the library, as it says */
+	uint32_t replay_kind; /* of its own kernel replay; 0: not wanted */
+	atomic_bool over;     /* the library finalised */
 	struct rocm_tool_hooks hooks;
 	struct rocm_api api;
 	uint64_t counting, watching; /* contexts */
@@ -77,6 +80,12 @@ const struct rocm_agent *rocm_tool_agent(uint32_t node)
 	return NULL;
 }
 
+unsigned rocm_tool_agents(const struct rocm_agent **agents_out)
+{
+	*agents_out = tool.agents;
+	return tool.n_agents;
+}
+
 /* ---- kernels ---- */
 
 static struct rocm_kernel_list *list_of(uint64_t object)
@@ -97,6 +106,19 @@ struct rocm_kernel *rocm_tool_kernel(uint64_t object)
 	return k;
 }
 
+struct rocm_kernel *rocm_tool_kernel_by_id(uint64_t id)
+{
+	struct rocm_kernel *k = NULL;
+
+	pthread_rwlock_rdlock(&tool.kernels_lock);
+	for (size_t list = 0; list < KERNELS_ROOM && !k; list++)
+		for (size_t i = 0; i < tool.kernels[list].n && !k; i++)
+			if (tool.kernels[list].items[i]->id == id)
+				k = tool.kernels[list].items[i];
+	pthread_rwlock_unlock(&tool.kernels_lock);
+	return k;
+}
+
 static struct rocm_kernel *kernel_new(const struct rocp_kernel_symbol *s)
 {
 	struct rocm_kernel *k = calloc(1, sizeof(*k));
@@ -111,6 +133,7 @@ static struct rocm_kernel *kernel_new(const struct rocp_kernel_symbol *s)
 		free(k);
 		return NULL;
 	}
+	k->id = s->kernel_id;
 	k->object = s->kernel_object;
 	k->argument_bytes = s->kernarg_segment_size;
 	k->group_bytes = s->group_segment_size;
@@ -156,7 +179,6 @@ out:
 static void on_tracing(struct rocp_tracing_record record, union rocp_user_data *user_data,
 		       void *arg)
 {
-	(void)user_data;
 	(void)arg;
 	if (record.kind == ROCP_TRACING_CODE_OBJECT) {
 		if (record.operation == ROCP_KERNEL_SYMBOL && record.phase == ROCP_PHASE_ENTER &&
@@ -164,6 +186,8 @@ static void on_tracing(struct rocp_tracing_record record, union rocp_user_data *
 			kernel_loaded(record.payload);
 	} else if (record.kind == ROCP_TRACING_MARKER_CORE_API && tool.hooks.range) {
 		rocm_markers_record(&record, tool.hooks.range, tool.hooks.data);
+	} else if (tool.replay_kind && record.kind == tool.replay_kind) {
+		tool.hooks.replay(tool.hooks.data, &record, user_data);
 	}
 }
 
@@ -215,6 +239,59 @@ static int step(uint32_t status, const char *what, struct error *err)
 	return status ? rocm_api_fail(&tool.api, status, what, err) : 0;
 }
 
+static bool is_named(const char *name, uint64_t length, const char *wanted)
+{
+	return name && length == strlen(wanted) && !memcmp(name, wanted, length);
+}
+
+static bool operation_is(uint32_t kind, int32_t operation, const char *wanted)
+{
+	const char *name = NULL;
+	uint64_t length = 0;
+
+	return !tool.api.rocprofiler_query_callback_tracing_kind_operation_name(kind, operation,
+										&name, &length) &&
+	       is_named(name, length, wanted);
+}
+
+/* The kinds of a version are numbered without holes. 0: it has none of that name. */
+static uint32_t find_replay(void)
+{
+	const struct rocm_api *a = &tool.api;
+	const char *name = NULL;
+	uint64_t length = 0;
+
+	if (!a->rocprofiler_query_callback_tracing_kind_name ||
+	    !a->rocprofiler_query_callback_tracing_kind_operation_name)
+		return 0;
+	for (uint32_t kind = 1; kind < KINDS_MAX; kind++) {
+		if (a->rocprofiler_query_callback_tracing_kind_name(kind, &name, &length))
+			return 0;
+		if (is_named(name, length, ROCP_TRACING_KERNEL_REPLAY_NAME))
+			return operation_is(kind, ROCP_REPLAY_CONFIG, "KERNEL_REPLAY_CONFIG") &&
+					       operation_is(kind, ROCP_REPLAY_PASS,
+							    "KERNEL_REPLAY_PASS")
+				       ? kind
+				       : 0;
+	}
+	return 0;
+}
+
+static int watch_replay(struct error *err)
+{
+	uint32_t kind = find_replay();
+
+	if (!kind)
+		return error_set(err, RC_UNSUPPORTED,
+				 "rocprofiler-sdk %s has no kernel replay of its own that "
+				 "--engine sdk could use (1.4.1 and later have)",
+				 tool.version);
+	tool.replay_kind = kind;
+	return step(tool.api.rocprofiler_configure_callback_tracing_service(
+			    tool.watching, kind, NULL, 0, on_tracing, NULL),
+		    "asking for its kernel replay", err);
+}
+
 static int set_up(struct error *err)
 {
 	const struct rocm_api *a = &tool.api;
@@ -243,12 +320,18 @@ static int set_up(struct error *err)
 	if (!rc && tool.hooks.range)
 		(void)a->rocprofiler_configure_callback_tracing_service(
 			tool.watching, ROCP_TRACING_MARKER_CORE_API, NULL, 0, on_tracing, NULL);
-	if (!rc)
+	if (!rc && tool.hooks.replay)
+		rc = watch_replay(err);
+	else if (!rc)
 		rc = step(a->rocprofiler_at_intercept_table_registration(on_table, ROCP_TABLE_HSA,
 									 NULL),
 			  "asking for the HSA runtime's functions", err);
 	if (!rc)
 		rc = step(a->rocprofiler_start_context(tool.watching), "starting a context", err);
+	if (!rc && tool.hooks.replay)
+		rc = rocm_tool_start(err); /* what is not active then never counts in a replay */
+	if (!rc && tool.hooks.replay)
+		tool.hooks.ready(tool.hooks.data);
 	return rc;
 }
 
@@ -289,6 +372,8 @@ int rocm_tool_configure(uint32_t version, const char *text, struct rocp_client_i
 	if (rc)
 		return rc;
 	tool.configured = true;
+	snprintf(tool.version, sizeof(tool.version), "%u.%u.%u", version / 10000,
+		 version / 100 % 100, version % 100);
 	tool.hooks = *hooks;
 	if (id)
 		id->name = "retally";

@@ -25,6 +25,7 @@ struct rocm_agent { /* a GPU */
 	char name[64];   /* "gfx90a" */
 };
 struct rocm_kernel {
+	uint64_t id;     /* the library's */
 	uint64_t object; /* as in the packet */
 	char *name;      /* mangled, without ".kd"; never freed: others keep it */
 	uint32_t argument_bytes;
@@ -38,6 +39,12 @@ struct rocm_tool_hooks {
 	void (*tables)(void *data, void **tables, uint64_t n);
 	/* The program's rocTX ranges; may be NULL. */
 	void (*range)(void *data, const char *name, bool begins);
+	/* The library is to replay kernels itself, and all of its records about that, on the thread
+	 * that submits; NULL: it is not. Then counting is on all the time, and `ready` is called
+	 * once the library is set up, before it has devices. */
+	void (*replay)(void *data, const struct rocp_tracing_record *record,
+		       union rocp_user_data *user_data);
+	void (*ready)(void *data);
 	/* Counting is over before it began, and why. */
 	void (*say)(void *data, const char *text);
 	/* Something that the user should know; counting goes on. */
@@ -57,6 +64,10 @@ unsigned rocm_tool_read_agents(struct rocm_agent *out, unsigned room, const void
 			       size_t n);
 /* NULL: the library has no such GPU. */
 const struct rocm_agent *rocm_tool_agent(uint32_t node);
+/* All of them. */
+unsigned rocm_tool_agents(const struct rocm_agent **agents_out);
+/* By the library's number; NULL: unknown. Any thread. */
+struct rocm_kernel *rocm_tool_kernel_by_id(uint64_t id);
 /* Of the code object that is loaded now; NULL: unknown. Any thread. */
 struct rocm_kernel *rocm_tool_kernel(uint64_t object);
 /* Starts counting, or joins who did; each start that returned 0 wants a stop. */

@@ -36,6 +36,9 @@ accounted() { # DIR: dispatches with counts, and those that were declined withou
 counted() { # DIR: dispatches with counts
 	"$retally" report "$1" --by dispatch --wide --format csv -e SQ_WAVES | tail -n +2 | grep -c .
 }
+findings() { # DIR: what the report has to say of the run, on one line
+	"$retally" report "$1" | sed -n '/^findings/,$p' | tr -s ' \n' ' '
+}
 clean() { # NAME TRAP: T0 saw no misuse, and nothing of ours was left
 	unlike "$(cat report)" 'MISUSE|[1-9][0-9]* configurations' "$1: no misuse, no configuration left"
 	is "$(grep -o '[0-9]* allocations' report | tail -1)" "$(cat "left.$2")" "$1: no memory of ours is left"

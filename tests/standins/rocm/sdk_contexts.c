@@ -264,12 +264,34 @@ static const char *const kind_names[] = {"none",
 					 "ROCDECODE_API",
 					 "ROCJPEG_API",
 					 "HIP_STREAM",
-					 "MARKER_CORE_RANGE_API"};
+					 "MARKER_CORE_RANGE_API",
+					 "KERNEL_REPLAY"};
+
+/* The last came with a later version. */
+static uint32_t n_kinds(void)
+{
+	return SDK_REPLAY_KIND + (t0_config()->mutate & T0_REPLAY ? 1 : 0);
+}
+
+uint32_t rocprofiler_query_callback_tracing_kind_operation_name(uint32_t kind, int32_t operation,
+								const char **name_out,
+								uint64_t *length_out)
+{
+	static const char *const names[] = {"KERNEL_REPLAY_NONE", "KERNEL_REPLAY_CONFIG",
+					    "KERNEL_REPLAY_PASS"};
+	if (kind != SDK_REPLAY_KIND || kind >= n_kinds() || operation < 0 || operation > 2)
+		return ROCP_KIND_NOT_FOUND;
+	if (name_out)
+		*name_out = names[operation];
+	if (length_out)
+		*length_out = strlen(names[operation]);
+	return ROCP_OK;
+}
 
 uint32_t rocprofiler_query_callback_tracing_kind_name(uint32_t kind, const char **name_out,
 						      uint64_t *length_out)
 {
-	if (!kind || kind >= sizeof kind_names / sizeof *kind_names)
+	if (!kind || kind >= n_kinds())
 		return ROCP_KIND_NOT_FOUND;
 	if (name_out)
 		*name_out = kind_names[kind];
@@ -281,7 +303,7 @@ uint32_t rocprofiler_query_callback_tracing_kind_name(uint32_t kind, const char 
 uint32_t rocprofiler_iterate_callback_tracing_kinds(int (*callback)(uint32_t kind, void *data),
 						    void *data)
 {
-	for (uint32_t i = 1; i < sizeof kind_names / sizeof *kind_names; i++)
+	for (uint32_t i = 1; i < n_kinds(); i++)
 		if (callback(i, data))
 			break;
 	return ROCP_OK;

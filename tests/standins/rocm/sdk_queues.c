@@ -143,6 +143,20 @@ static void choose(struct session *s, struct context *c)
 	}
 }
 
+static struct rocp_dispatch_info describe(const struct sdk_queue *q,
+					  const struct hsa_kernel_packet *k)
+{
+	return (struct rocp_dispatch_info){
+		.size = offsetof(struct rocp_dispatch_info, reserved),
+		.agent = q->agent->public->id,
+		.queue = q->queue->id,
+		.kernel_id = code_kernel_id(k->kernel_object),
+		.private_segment_size = k->private_bytes,
+		.group_segment_size = k->group_bytes,
+		.workgroup = {k->workgroup[0], k->workgroup[1], k->workgroup[2]},
+		.grid = {k->grid[0], k->grid[1], k->grid[2]}};
+}
+
 static struct session *take(struct sdk_queue *q, const struct hsa_kernel_packet *k,
 			    struct context *c)
 {
@@ -155,16 +169,8 @@ static struct session *take(struct sdk_queue *q, const struct hsa_kernel_packet 
 	s->context = c;
 	s->data.size = sizeof s->data;
 	s->data.correlation.internal = __atomic_add_fetch(&dispatches, 1, __ATOMIC_RELAXED);
-	s->data.dispatch = (struct rocp_dispatch_info){
-		.size = offsetof(struct rocp_dispatch_info, reserved),
-		.agent = q->agent->public->id,
-		.queue = q->queue->id,
-		.kernel_id = code_kernel_id(k->kernel_object),
-		.dispatch_id = s->data.correlation.internal,
-		.private_segment_size = k->private_bytes,
-		.group_segment_size = k->group_bytes,
-		.workgroup = {k->workgroup[0], k->workgroup[1], k->workgroup[2]},
-		.grid = {k->grid[0], k->grid[1], k->grid[2]}};
+	s->data.dispatch = describe(q, k);
+	s->data.dispatch.dispatch_id = s->data.correlation.internal;
 	s->kernel_signal = new_signal(1);
 	choose(s, c);
 	__atomic_add_fetch(&q->taken, 1, __ATOMIC_RELAXED);
@@ -173,60 +179,76 @@ static struct session *take(struct sdk_queue *q, const struct hsa_kernel_packet 
 	return s;
 }
 
+struct submission {
+	struct sdk_queue *queue;
+	struct context *counting;
+	hsa_packet_writer writer;
+};
+
+/* One kernel with what belongs around it. */
+static void submit(void *arg, struct hsa_kernel_packet *packet)
+{
+	const struct submission *to = arg;
+	struct sdk_queue *q = to->queue;
+	struct session *s = take(q, packet, to->counting);
+	struct hsa_packet out[6];
+	size_t m = 0;
+	union {
+		struct hsa_packet any;
+		struct hsa_kernel_packet kernel;
+	} p = {.kernel = *packet};
+	p.kernel.completion = s->kernel_signal;
+	p.kernel.header |= HSA_PACKET_BARRIER;
+	/* One counted dispatch after the other, whatever the queue. The signal of each is
+	 * destroyed by the one that waited for it. */
+	s->done_signal = new_signal(2);
+	pthread_mutex_lock(&q->agent->serial_lock);
+	s->waits_for = q->agent->last_done;
+	q->agent->last_done = s->done_signal;
+	pthread_mutex_unlock(&q->agent->serial_lock);
+	if (s->waits_for)
+		out[m++] = barrier(s->waits_for, 0);
+	if (s->n_counted)
+		out[m++] = vendor(T0_COUNT_START, NULL, 0);
+	out[m++] = p.any;
+	if (packet->completion)
+		out[m++] = barrier(0, packet->completion);
+	if (s->n_counted)
+		out[m++] = vendor(T0_COUNT_READ, &s->counts, s->done_signal);
+	else
+		out[m++] = barrier(0, s->done_signal);
+	out[m++] = barrier(0, s->done_signal);
+	sdk_amd.hsa_amd_signal_async_handler(s->done_signal, HSA_EQ, 0, completed, s);
+	to->writer(out, m);
+}
+
 static void intercept(const void *packets, uint64_t n, uint64_t index, void *data,
 		      hsa_packet_writer writer)
 {
-	struct sdk_queue *q = data;
+	struct submission to = {.queue = data, .writer = writer};
 	const struct hsa_packet *in = packets;
 	(void)index;
 	if (sdk_fini_status() > 0 || !contexts_counting()) {
 		writer(packets, n);
 		return;
 	}
-	struct context *counting = NULL;
 	for (unsigned i = 0; i < sdk_n_contexts; i++)
 		if (sdk_contexts[i].n_counting && sdk_contexts[i].active)
-			counting = &sdk_contexts[i];
-	struct hsa_packet *out = calloc(n * 6, sizeof *out);
-	size_t m = 0;
-	if (!out)
-		t0_abort("no memory");
+			to.counting = &sdk_contexts[i];
 	for (uint64_t i = 0; i < n; i++) {
-		if ((in[i].header & HSA_PACKET_KIND_MASK) != HSA_PACKET_KERNEL || !counting) {
-			out[m++] = in[i];
-			continue;
-		}
 		union {
 			struct hsa_packet any;
 			struct hsa_kernel_packet kernel;
 		} p = {.any = in[i]};
-		struct session *s = take(q, &p.kernel, counting);
-		uint64_t programs = p.kernel.completion;
-		p.kernel.completion = s->kernel_signal;
-		p.kernel.header |= HSA_PACKET_BARRIER;
-		/* One counted dispatch after the other, whatever the queue. The signal of each is
-		 * destroyed by the one that waited for it. */
-		s->done_signal = new_signal(2);
-		pthread_mutex_lock(&q->agent->serial_lock);
-		s->waits_for = q->agent->last_done;
-		q->agent->last_done = s->done_signal;
-		pthread_mutex_unlock(&q->agent->serial_lock);
-		if (s->waits_for)
-			out[m++] = barrier(s->waits_for, 0);
-		if (s->n_counted)
-			out[m++] = vendor(T0_COUNT_START, NULL, 0);
-		out[m++] = p.any;
-		if (programs)
-			out[m++] = barrier(0, programs);
-		if (s->n_counted)
-			out[m++] = vendor(T0_COUNT_READ, &s->counts, s->done_signal);
-		else
-			out[m++] = barrier(0, s->done_signal);
-		out[m++] = barrier(0, s->done_signal);
-		sdk_amd.hsa_amd_signal_async_handler(s->done_signal, HSA_EQ, 0, completed, s);
+		struct rocp_dispatch_info info;
+		if ((in[i].header & HSA_PACKET_KIND_MASK) != HSA_PACKET_KERNEL || !to.counting) {
+			writer(&in[i], 1);
+			continue;
+		}
+		info = describe(to.queue, &p.kernel);
+		if (n > 1 || !replay_take(&info, &p.kernel, submit, &to))
+			submit(&to, &p.kernel);
 	}
-	writer(out, m);
-	free(out);
 }
 
 /* ---- queues ---- */

@@ -100,14 +100,16 @@ static void find_clients(void)
 static uint32_t version(const char **text_out)
 {
 	unsigned mutate = t0_config()->mutate;
-	*text_out = mutate & T0_OLD     ? "0.5.0"
-		    : mutate & T0_MAJOR ? "2.0.0"
-		    : mutate & T0_MINOR ? "1.9.7"
-					: "1.0.0";
-	return mutate & T0_OLD     ? 500
-	       : mutate & T0_MAJOR ? 20000
-	       : mutate & T0_MINOR ? 10907
-				   : 10000;
+	*text_out = mutate & T0_OLD      ? "0.5.0"
+		    : mutate & T0_MAJOR  ? "2.0.0"
+		    : mutate & T0_MINOR  ? "1.9.7"
+		    : mutate & T0_REPLAY ? "1.4.1"
+					 : "1.0.0";
+	return mutate & T0_OLD      ? 500
+	       : mutate & T0_MAJOR  ? 20000
+	       : mutate & T0_MINOR  ? 10907
+	       : mutate & T0_REPLAY ? 10401
+				    : 10000;
 }
 
 uint32_t rocprofiler_get_version(uint32_t *major, uint32_t *minor, uint32_t *patch)
@@ -280,6 +282,7 @@ int rocprofiler_set_api_table(const char *name, uint64_t v, uint64_t instance, v
 		/* decided now, from the contexts that there are: later ones count nothing */
 		if (wants_queues())
 			queues_patch(api->core);
+		replay_patch(api->amd);
 		code_patch(api->core);
 		notify(ROCP_TABLE_HSA, v, instance, tables, n);
 		return 0;

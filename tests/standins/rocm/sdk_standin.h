@@ -8,6 +8,7 @@
  *   sdk_contexts.c      contexts, services, tracing
  *   sdk_agents.c        agents
  *   sdk_counters.c      counters and configurations
+ *   sdk_replay.c        kernel replay of later versions
  *   sdk_queues.c        queues of the program: the interceptor, completion
  *   sdk_records.c       counts to records, when and on which thread they come
  *   sdk_code.c          code objects, kernel symbols, rocTX
@@ -169,6 +170,13 @@ void records_start(void);
 void records_stop(void); /* what is pending is delivered */
 void session_free(struct session *s);
 extern uint64_t sdk_dispatches_counted, sdk_records_given;
+
+/* ---- kernel replay ---- */
+#define SDK_REPLAY_KIND 22u
+void replay_patch(struct hsa_amd_table *amd);
+/* Submits the packet as often as whoever subscribed wants; false: nobody did, and it was not. */
+bool replay_take(const struct rocp_dispatch_info *dispatch, struct hsa_kernel_packet *packet,
+		 void (*submit)(void *arg, struct hsa_kernel_packet *packet), void *arg);
 
 /* ---- code ---- */
 

@@ -18,7 +18,7 @@ static struct {
 	bool ever_after;
 } faults[T0_N_FAULTS];
 static const char *const fault_names[T0_N_FAULTS] = {
-	"exceeds", "record_lost", "record_late", "copy", "alloc", "signal", "hang"};
+	"exceeds", "record_lost", "record_late", "copy", "alloc", "signal", "hang", "unreplayed"};
 static uint64_t random_state;
 static unsigned misuses;
 
@@ -62,7 +62,8 @@ static void read_faults(const char *list)
 
 static void read_mutations(const char *list)
 {
-	static const char *const names[] = {"sizes", "minor", "dimension", "ids", "major", "old"};
+	static const char *const names[] = {"sizes", "minor", "dimension", "ids",
+					    "major", "old",   "replay"};
 	while (*list) {
 		size_t n = strcspn(list, ",");
 		bool known = false;

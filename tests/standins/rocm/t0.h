@@ -13,6 +13,7 @@
  * RETALLY_T0_REPORT=FILE            the report is appended there instead of stderr
  * RETALLY_T0_VRAM=BYTES             device memory of each GPU (default 256 MiB)
  * RETALLY_T0_MUTATE=WORD,...        another version of the SDK: sizes minor dimension ids major old
+ *                                   replay
  * RETALLY_T0_FAULTS=NAME:N,...      the Nth time NAME fails; NAME:N+ from then on:
  *   exceeds       a counter configuration that fits is refused (38)
  *   record_lost   a record is never delivered
@@ -20,6 +21,7 @@
  *   copy          a copy (hsa_memory_copy, async) fails half-way
  *   alloc         device memory cannot be allocated
  *   signal        a signal cannot be created
+ *   unreplayed    the kernel replay of the SDK leaves a dispatch out
  *   hang          a kernel does not end before the process does
  */
 #ifndef RETALLY_TESTS_STANDINS_T0_H
@@ -37,6 +39,7 @@ enum t0_fault {
 	T0_ALLOC,
 	T0_SIGNAL,
 	T0_HANG,
+	T0_UNREPLAYED,
 	T0_N_FAULTS
 };
 enum t0_mutation {
@@ -46,6 +49,7 @@ enum t0_mutation {
 	T0_IDS = 1 << 3,       /* counter and record ids are encoded in another way */
 	T0_MAJOR = 1 << 4,     /* version 2.0.0 */
 	T0_OLD = 1 << 5,       /* version 0.5.0 */
+	T0_REPLAY = 1 << 6,    /* version 1.4.1, with kernel replay */
 };
 #define T0_MAX_AGENTS 8
 enum t0_gfx {

@@ -12,6 +12,7 @@ static const char *const patterns[] = {"add", "regex:^a;b%$", "glob:x*\n", "!exa
 static struct replay_settings example(void)
 {
 	return (struct replay_settings){.mode = REPLAY_SETTINGS_WINDOW,
+					.engine = REPLAY_SETTINGS_SDK,
 					.verify = REPLAY_SETTINGS_ALWAYS,
 					.cache = REPLAY_SETTINGS_FLUSH,
 					.window = 300,
@@ -40,13 +41,13 @@ static void test_round_trip(void **state)
 
 	(void)state;
 	replay_settings_format(&a, &first);
-	assert_string_equal(
-		str_text(&first),
-		"mode=window;verify=always;cache=flush;window=300;max-snapshot=1099511627776;"
-		"repeat=3;skip=5;count=18446744073709551615;pass=2;random=1;seed=7;"
-		"offset=9;launch=0123abc;collection=ff;kernel=add;"
-		"kernel=regex:^a%3Bb%25$;kernel=glob:x*%0A;kernel=!exact:caf\xc3\xa9;"
-		"range=solve;range=glob:step%3B*");
+	assert_string_equal(str_text(&first),
+			    "mode=window;engine=sdk;verify=always;cache=flush;window=300;max-"
+			    "snapshot=1099511627776;"
+			    "repeat=3;skip=5;count=18446744073709551615;pass=2;random=1;seed=7;"
+			    "offset=9;launch=0123abc;collection=ff;kernel=add;"
+			    "kernel=regex:^a%3Bb%25$;kernel=glob:x*%0A;kernel=!exact:caf\xc3\xa9;"
+			    "range=solve;range=glob:step%3B*");
 	if (replay_settings_parse(&b, &arena, str_text(&first), &err))
 		fail_msg("%s", err.message);
 	assert_int_equal(b.n_patterns, 4);
@@ -102,21 +103,25 @@ static void test_sentences(void **state)
 				   "collection=1";
 	static const char *const cases[][2] = {
 		{"", "'mode=' is expected at ''"},
+		{"mode=none;engine=x;", "'x' is no value of 'engine'"},
 		{"mode=fast;", "'fast' is no value of 'mode'"},
-		{"mode=none;verify=first;cache=keep;window=01;max-snapshot=0;repeat=1",
+		{"mode=none;engine=own;verify=first;cache=keep;window=01;max-snapshot=0;repeat=1",
 		 "'01' is no value of 'window'"},
-		{"mode=none;verify=first;cache=keep;window=4294967296;max-snapshot=0;repeat=1",
+		{"mode=none;engine=own;verify=first;cache=keep;window=4294967296;max-snapshot=0;"
+		 "repeat=1",
 		 "'4294967296' is no value of 'window'"},
-		{"mode=none;verify=first;cache=keep;window=0;max-snapshot=99999999999999999999;"
+		{"mode=none;engine=own;verify=first;cache=keep;window=0;max-snapshot="
+		 "99999999999999999999;"
 		 "repeat=1",
 		 "'99999999999999999999' is no value of 'max-snapshot'"},
-		{"mode=none;verify=first;cache=keep;window=0;max-snapshot=-1;repeat=1",
+		{"mode=none;engine=own;verify=first;cache=keep;window=0;max-snapshot=-1;repeat=1",
 		 "'-1' is no value of 'max-snapshot'"},
-		{"mode=none;verify=first;cache=keep;window=0;max-snapshot=0;repeat=0",
+		{"mode=none;engine=own;verify=first;cache=keep;window=0;max-snapshot=0;repeat=0",
 		 "'0' is no value of 'repeat'"},
-		{"mode=none;verify=first;cache=cold;window=0;max-snapshot=0;repeat=1",
+		{"mode=none;engine=own;verify=first;cache=cold;window=0;max-snapshot=0;repeat=1",
 		 "'cold' is no value of 'cache'"},
-		{"mode=none;verify=first;cache=keep;window=0;max-snapshot=0;repeat=1;skip=0;count="
+		{"mode=none;engine=own;verify=first;cache=keep;window=0;max-snapshot=0;repeat=1;"
+		 "skip=0;count="
 		 "0;pass=0;"
 		 "random=0;seed=0;offset=0;launch=1;collection=1;range=a;kernel=b",
 		 "nothing is expected at 'kernel=b"},
