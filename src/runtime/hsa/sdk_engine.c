@@ -44,7 +44,7 @@ static int times(void *device, void *recorded, uint64_t *begin_ns_out, uint64_t 
 	return error_set(err, RC_UNSUPPORTED, "its times are not known");
 }
 
-static const struct runtime sdk_runtime = {
+static const struct runtime following = {
 	.name = "hsa", .size = sizeof(struct runtime), .drain = drain, .times = times};
 
 void runtime_sdk_open(struct replay *replay, const struct runtime_hsa_options *options)
@@ -60,7 +60,7 @@ void runtime_sdk_open(struct replay *replay, const struct runtime_hsa_options *o
 		struct error err = {0};
 
 		*d = (struct sdk_device){.agent = &agents[i], .native = {.node = agents[i].node}};
-		if (replay_device_add(replay, &sdk_runtime, d, options->source, &d->native,
+		if (replay_device_add(replay, &following, d, options->source, &d->native,
 				      agents[i].number, options->why, &d->engine, &err))
 			options->say(err.message);
 		else
