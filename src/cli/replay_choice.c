@@ -55,10 +55,12 @@ static int read_mode(struct replay_choice *c, const struct options *o, struct er
 		return error_set(
 			err, RC_INVALID,
 			"--engine sdk replays single kernels: it goes with --replay kernel");
-	if (s->engine == REPLAY_SETTINGS_SDK && (o->verify || o->max_snapshot))
+	if (s->engine == REPLAY_SETTINGS_SDK && (o->verify || o->max_snapshot || o->cache))
 		return error_set(err, RC_INVALID,
 				 "%s is about our own replay: it does not go with --engine sdk",
-				 o->verify ? "--verify" : "--max-snapshot");
+				 o->verify         ? "--verify"
+				 : o->max_snapshot ? "--max-snapshot"
+						   : "--cache");
 	s->seed = o->seed;
 	c->run.has_seed = o->has_seed;
 	if (o->has_seed && !o->distribute && !o->fixed_seed && s->mode != REPLAY_SETTINGS_NONE)
