@@ -157,6 +157,39 @@ int replay_device_add(struct replay *r, const struct runtime *runtime, void *run
 	return 0;
 }
 
+/* ---- units of a pass ---- */
+
+enum source_units device_units(struct replay_device *d, const struct runtime_op *op,
+			       const struct kernel *k)
+{
+	if (!d->source || !d->source->expect || d->mode == REPLAY_MODE_RANGE ||
+	    !(op->flags & RUNTIME_OP_ONE_KERNEL))
+		return SOURCE_UNITS_ANY;
+	return !(op->flags & RUNTIME_OP_NEVER_REPLAY) && reach_is_private(d, op, k)
+		       ? SOURCE_UNITS_WAITED
+		       : SOURCE_UNITS_KERNELS;
+}
+
+void device_expect(struct replay_device *d, enum source_units units)
+{
+	if (!d->source->expect)
+		return;
+	d->source->expect(d->source_device, units);
+	if (units != SOURCE_UNITS_KERNELS || d->told_untimed)
+		return;
+	d->told_untimed = true;
+	record_note(
+		d->replay, SPOOL_NOTE_FINDING,
+		"counters of elapsed time are not collected of some dispatches: they may wait for "
+		"the host, and what is counted around them holds their launch, too");
+}
+
+bool device_drains_around(const struct replay_device *d, enum source_units units)
+{
+	return (d->source->capabilities & SOURCE_NEEDS_DRAIN) &&
+	       (units != SOURCE_UNITS_WAITED || !d->source->expect);
+}
+
 /* ---- memories ---- */
 
 struct replay_memory *replay_memory_add(struct replay_device *d, const struct runtime_memory *m)

@@ -43,7 +43,7 @@ struct kernel {
 	const char *given_up; /* why it is not replayed any more; of a decline */
 	bool counted;         /* in sums.kernels */
 	bool wide;            /* wrote outside its reach: reaches every memory */
-	bool ends;            /* alone on the device; see SOURCE_SERIALISES */
+	bool ends;            /* by itself: it did, while the program's thread waited */
 	bool slow;            /* did not end soon enough for its check: alone until that is made */
 	uint64_t windows;     /* that held it and were replayed */
 	uint64_t checks;      /* instances whose reach was checked and found true */
@@ -116,12 +116,13 @@ struct window {
 	bool unchecked;          /* something does not end: nothing more is waited for in it */
 	bool varying;
 	bool no_restore;
-	bool learning;         /* holds a kernel that is checked because it is new */
-	bool alone;            /* of a kernel that is watched: ends with the next operation */
-	uint64_t generation;   /* of this window, unique on the device, from 1 */
-	uint64_t intrusions;   /* device->intrusions when it opened */
-	uint64_t store_bytes;  /* of START and END */
-	uint64_t kernel_bytes; /* sum of what each dispatch reaches */
+	bool learning;           /* holds a kernel that is checked because it is new */
+	bool alone;              /* of a kernel that is watched: ends with the next operation */
+	enum source_units units; /* what all of its dispatches are */
+	uint64_t generation;     /* of this window, unique on the device, from 1 */
+	uint64_t intrusions;     /* device->intrusions when it opened */
+	uint64_t store_bytes;    /* of START and END */
+	uint64_t kernel_bytes;   /* sum of what each dispatch reaches */
 	VEC(struct window_op) ops;
 	VEC(struct segment) segments;
 	VEC(uint64_t) bits;
@@ -139,6 +140,7 @@ struct live_unit {
 struct live {
 	bool open;
 	bool unit_open;
+	enum source_units units_are; /* of the open pass */
 	uint32_t room, room_next; /* units of this pass, and of the next one that is kept open */
 	struct kernel *trying;    /* launched uncounted, to see whether it ends */
 	uint32_t pass;
@@ -182,8 +184,9 @@ struct replay_device {
 	const char *dead; /* why nothing is done here any more; NULL: alive */
 	char dead_text[REPLAY_REASON_MAX];
 	bool hung; /* lost to us because it never became idle: it still runs what we launched */
-	bool source_gone; /* the source said that its counters are gone for good */
-	bool lost;        /* the device itself: no callback that touches it is called any more */
+	bool source_gone;  /* the source said that its counters are gone for good */
+	bool lost;         /* the device itself: no callback that touches it is called any more */
+	bool told_untimed; /* a note says that times of some kernels are not known */
 	enum replay_mode mode;
 	uint64_t chunk;
 	uint32_t room;        /* samples of one unit */
@@ -267,6 +270,13 @@ int device_flush(struct replay_device *d, struct error *err);
 void device_kill(struct replay_device *d, bool lost, const char *why);
 /* Kills the device if code says that it is lost. */
 bool device_check_lost(struct replay_device *d, int code, const struct error *err);
+/* What the dispatch is for the source, if that makes a difference to it. */
+enum source_units device_units(struct replay_device *d, const struct runtime_op *op,
+			       const struct kernel *k);
+/* Tells the source what the units of the coming pass are. */
+void device_expect(struct replay_device *d, enum source_units units);
+/* Whether the source wants the device drained around such units. */
+bool device_drains_around(const struct replay_device *d, enum source_units units);
 void device_park_store(struct replay_device *d, void *store);
 void device_park_op(struct replay_device *d, void *recorded);
 void device_unpark(struct replay_device *d);
@@ -317,6 +327,8 @@ void verify_forget(struct replay_device *d);
 int reach_check(struct replay_device *d, const struct runtime_op *op, const struct kernel *k,
 		struct error *err);
 bool reach_is_saved(struct replay_device *d, const struct runtime_op *op, const struct kernel *k);
+/* Nobody but the device uses what it reaches. */
+bool reach_is_private(struct replay_device *d, const struct runtime_op *op, const struct kernel *k);
 void reach_mark(struct replay_device *d, const struct runtime_op *op, const struct kernel *k);
 int reach_save(struct replay_device *d, const struct runtime_op *op, const struct kernel *k,
 	       struct error *err);

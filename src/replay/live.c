@@ -20,6 +20,7 @@ static uint32_t next_pass(const struct replay_device *d, const struct kernel *k)
 	return d->whole.items[n % d->whole.n];
 }
 
+/* One dispatch at a time, and the device idle before it. */
 static bool needs_drain(const struct replay_device *d)
 {
 	return (d->source->capabilities & (SOURCE_NEEDS_DRAIN | SOURCE_SERIALISES)) != 0;
@@ -87,12 +88,15 @@ static bool make_way(struct replay_device *d, const struct runtime_op *op, const
 	return false;
 }
 
-static bool open_pass(struct replay_device *d, uint32_t pass, const char **why_out)
+static bool open_pass(struct replay_device *d, uint32_t pass, enum source_units units,
+		      const char **why_out)
 {
 	struct error err = {0};
 	uint32_t room = choose_room(d);
-	int rc = d->source->pass_begin(d->source_device, pass, room, &err);
+	int rc;
 
+	device_expect(d, units);
+	rc = d->source->pass_begin(d->source_device, pass, room, &err);
 	if (rc) {
 		*why_out = "the source could not begin a pass";
 		if (rc == RC_END)
@@ -100,9 +104,21 @@ static bool open_pass(struct replay_device *d, uint32_t pass, const char **why_o
 		return false;
 	}
 	d->live.open = true;
+	d->live.units_are = units;
 	d->live.pass = pass;
 	d->live.room = room;
 	return true;
+}
+
+/* A launch may wait for its kernel once a dispatch of it was seen to end while the program waited,
+ * and only if the host cannot be what it waits for. */
+static enum source_units units_of(struct replay_device *d, const struct runtime_op *op,
+				  const struct kernel *k)
+{
+	enum source_units units = device_units(d, op, k);
+
+	return units == SOURCE_UNITS_WAITED && (!k->ends || !op->n_reach) ? SOURCE_UNITS_KERNELS
+									  : units;
 }
 
 bool live_begin(struct replay_device *d, const struct runtime_op *op, struct kernel *k,
@@ -140,7 +156,7 @@ bool live_begin(struct replay_device *d, const struct runtime_op *op, struct ker
 		*why_out = "out of memory";
 		return false;
 	}
-	if (!l->open && !open_pass(d, pass, why_out))
+	if (!l->open && !open_pass(d, pass, units_of(d, op, k), why_out))
 		return false;
 	unit.index = (uint32_t)l->units.n;
 	if (needs_drain(d) && device_flush(d, &err)) {
@@ -175,8 +191,11 @@ void live_after(struct replay_device *d, bool launched)
 
 	l->unit_open = false;
 	u->failed = !launched;
-	if (needs_drain(d))
+	if (needs_drain(d) && (device_drains_around(d, l->units_are) ||
+			       (d->source->capabilities & SOURCE_SERIALISES))) {
 		rc = device_drain(d, 0, &err);
+		u->op.kernel->ends |= !rc && launched;
+	}
 	if (!rc)
 		rc = d->source->unit_end(d->source_device, &unit, &err);
 	if (!rc) {

@@ -19,9 +19,15 @@
 
 struct runner {
 	struct replay_device *d;
-	size_t next; /* operation not launched yet */
-	bool begun;  /* pass_begin succeeded, pass_end is due */
+	size_t next;  /* operation not launched yet */
+	bool begun;   /* pass_begin succeeded, pass_end is due */
+	bool running; /* a transfer may be, beside what is counted */
 };
+
+static bool drains_around(const struct replay_device *d)
+{
+	return device_drains_around(d, d->window.units);
+}
 
 static int drain(struct replay_device *d, struct error *err)
 {
@@ -48,14 +54,16 @@ static int launch(struct runner *r, struct window_op *op, struct error *err)
 	return r->d->runtime->launch(r->d->runtime_device, op->recorded, err);
 }
 
-/* One unit of the source around one dispatch. */
+/* One unit of the source around one dispatch. Where the launch waits for its kernel, only transfers
+ * are drained before it. */
 static int run_counted(struct runner *r, struct window_op *op, uint32_t index, struct error *err)
 {
 	struct replay_device *d = r->d;
 	struct source_unit unit = unit_of(op, index);
-	bool drained = (d->source->capabilities & SOURCE_NEEDS_DRAIN) != 0;
-	int rc = drained && r->next ? drain(d, err) : 0;
+	bool drained = drains_around(d);
+	int rc = (drained && r->next) || r->running ? drain(d, err) : 0;
 
+	r->running = false;
 	rc = rc ? rc : device_flush(d, err);
 	if (!rc)
 		rc = from_source(d, d->source->unit_begin(d->source_device, &unit, err));
@@ -65,19 +73,22 @@ static int run_counted(struct runner *r, struct window_op *op, uint32_t index, s
 	return rc ? rc : from_source(d, d->source->unit_end(d->source_device, &unit, err));
 }
 
-/* All operations of the window in their order. In range mode they are one unit. */
-static int run_ops(struct runner *r, bool counted, struct error *err)
+/* All operations of the window in their order. In range mode they are one unit. one_by_one: no
+ * queue beside another. */
+static int run_ops(struct runner *r, bool counted, bool one_by_one, struct error *err)
 {
 	struct replay_device *d = r->d;
 	struct window *w = &d->window;
 	bool one_unit = d->mode == REPLAY_MODE_RANGE;
 	bool ordered = (d->runtime->capabilities & RUNTIME_LAUNCH_KEEPS_ORDER) != 0 &&
+		       !one_by_one &&
 		       (!counted || one_unit || (d->source->capabilities & SOURCE_OVERLAP));
 	struct source_unit unit = unit_of(&w->ops.items[0], 0);
 	uint32_t index = 0;
 	int rc = 0;
 
 	r->next = 0;
+	r->running = false;
 	if (counted && one_unit)
 		rc = device_flush(d, err);
 	if (!rc && counted && one_unit)
@@ -93,6 +104,7 @@ static int run_ops(struct runner *r, bool counted, struct error *err)
 			rc = run_counted(r, op, index++, err);
 		else
 			rc = launch(r, op, err);
+		r->running |= !op->kernel && (d->source->capabilities & SOURCE_NEEDS_DRAIN);
 	}
 	if (!rc && counted && one_unit && (d->source->capabilities & SOURCE_NEEDS_DRAIN))
 		rc = drain(d, err);
@@ -157,12 +169,13 @@ static int run_pass(struct runner *r, uint32_t pass, uint32_t attempt, struct er
 	if (rc)
 		return rc;
 	begin = replay_now();
+	device_expect(d, w->units);
 	rc = from_source(d, d->source->pass_begin(d->source_device, pass, units, err));
 	if (rc)
 		return rc;
 	r->begun = true;
 	programmed = replay_now();
-	rc = run_ops(r, true, err);
+	rc = run_ops(r, true, false, err);
 	ran = replay_now();
 	if (!rc) {
 		r->begun = false;
@@ -248,13 +261,32 @@ static bool check_each(const struct replay_device *d)
 	return false;
 }
 
-static int warm_up(struct runner *r, struct error *err)
+/* Whether the window must show, with a bound, that it ends one dispatch at a time: before launches
+ * that wait for their kernels without one. From the same memory it then does so again. */
+static bool needs_trial(const struct replay_device *d)
+{
+	const struct window *w = &d->window;
+
+	if (w->units != SOURCE_UNITS_WAITED || !d->source->expect)
+		return false;
+	for (size_t i = 0; i < w->ops.n; i++) {
+		const struct window_op *op = &w->ops.items[i];
+
+		if (op->queue != w->ops.items[0].queue ||
+		    (op->kernel && op->kernel->windows < REPLAY_ALWAYS))
+			return true;
+	}
+	return false;
+}
+
+/* Once more, uncounted. */
+static int run_uncounted(struct runner *r, bool one_by_one, struct error *err)
 {
 	uint64_t begin;
 	int rc = snapshot_restore_start(r->d, err);
 
 	begin = replay_now();
-	rc = rc ? rc : run_ops(r, false, err);
+	rc = rc ? rc : run_ops(r, false, one_by_one, err);
 	r->d->window.account.run_ns += replay_now() - begin;
 	return rc;
 }
@@ -264,15 +296,17 @@ int passes_run(struct replay_device *d, struct error *err)
 	struct window *w = &d->window;
 	struct runner r = {.d = d};
 	uint32_t repeat = d->replay->options.repeat;
-	bool each = check_each(d), differs;
+	bool each = check_each(d), trial = needs_trial(d), differs;
 	int rc = 0;
 
 	vec_clear(&w->results);
 	vec_clear(&w->samples);
 	w->varying = false;
 	w->no_restore = !snapshot_needs_restore(d);
-	if (d->source->capabilities & SOURCE_WANTS_WARM_UP)
-		rc = warm_up(&r, err);
+	if (trial || (d->source->capabilities & SOURCE_WANTS_WARM_UP))
+		rc = run_uncounted(&r, trial, err);
+	if (!rc && trial && each)
+		rc = snapshot_check(d, &differs, err);
 	for (uint32_t a = 1; a <= repeat && !rc; a++)
 		for (size_t p = 0; p < d->passes.n && !rc; p++) {
 			bool last = a == repeat && p + 1 == d->passes.n;

@@ -58,6 +58,23 @@ int reach_check(struct replay_device *d, const struct runtime_op *op, const stru
 	return each_reach(d, op, k, look, err);
 }
 
+static int used_by_others(struct replay_device *d, const struct runtime_reach *r,
+			  const struct runtime_op *op, struct error *err)
+{
+	const uint32_t theirs =
+		RUNTIME_MEMORY_HOST | RUNTIME_MEMORY_MANAGED | RUNTIME_MEMORY_UNSAVABLE;
+
+	(void)d;
+	(void)op;
+	(void)err;
+	return !r->memory || (r->memory->m.flags & theirs);
+}
+
+bool reach_is_private(struct replay_device *d, const struct runtime_op *op, const struct kernel *k)
+{
+	return !each_reach(d, op, k, used_by_others, NULL);
+}
+
 static int unsaved(struct replay_device *d, const struct runtime_reach *r,
 		   const struct runtime_op *op, struct error *err)
 {

@@ -50,6 +50,9 @@ enum runtime_memory_flag {
 	RUNTIME_MEMORY_HOST = 1 << 1,
 	/* No dispatch can write it (by the language or the hardware, not by a hint). */
 	RUNTIME_MEMORY_CONSTANT = 1 << 2,
+	/* The host may use it without a call, and it is saved and put back all the same (managed):
+	 * a dispatch that reaches it may wait for the host. */
+	RUNTIME_MEMORY_MANAGED = 1 << 3,
 };
 
 struct replay_memory; /* the engine's record of one memory */
@@ -88,6 +91,8 @@ enum runtime_op_flag {
 	RUNTIME_OP_NEVER_REPLAY = 1 << 1,
 	/* `reach` is complete by construction: no check for writes outside it is needed. */
 	RUNTIME_OP_REACH_EXACT = 1 << 2,
+	/* The dispatch is the launch of exactly one kernel. */
+	RUNTIME_OP_ONE_KERNEL = 1 << 3,
 };
 struct runtime_op {
 	enum runtime_op_kind kind;

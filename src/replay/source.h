@@ -45,6 +45,17 @@ enum source_capability {
 	SOURCE_SERIALISES = 1 << 4,
 };
 
+/* What the units of a pass are. */
+enum source_units {
+	SOURCE_UNITS_ANY = 0, /* whatever runs between begin and end: a range, a graph */
+	/* Each is the launch of one kernel, which may wait for something that the program does
+	 * later. */
+	SOURCE_UNITS_KERNELS,
+	/* The same, and each ends whatever the program does meanwhile: the launch itself may wait
+	 * for it without a bound, and then unit_end need not find the device drained. */
+	SOURCE_UNITS_WAITED,
+};
+
 struct source_unit {
 	uint32_t index;     /* in this pass, from 0 */
 	uint64_t queue;     /* as the runtime numbers them */
@@ -83,6 +94,9 @@ struct source {
 	/* Most units of one pass, because each takes memory; windows are no larger. May be NULL:
 	 * any number. */
 	uint32_t (*most_units)(void *device);
+	/* Before each pass_begin: what its units are, the same for all passes of a window. NULL: it
+	 * makes no difference. */
+	void (*expect)(void *device, enum source_units units);
 };
 
 #endif

@@ -36,6 +36,7 @@ static void open_window(struct replay_device *d, const struct runtime_op *op,
 	w->checking = NULL;
 	w->varying = w->no_restore = w->learning = w->unchecked = false;
 	w->alone = is_watched(d, op, k);
+	w->units = k ? device_units(d, op, k) : SOURCE_UNITS_ANY;
 	w->kernel_bytes = 0;
 	w->generation = ++d->generation;
 	w->intrusions = atomic_load(&d->intrusions);
@@ -77,7 +78,7 @@ static void close_empty(struct replay_device *d)
 	d->window.open = false;
 }
 
-static const char *must_end_before(const struct replay_device *d, const struct runtime_op *op,
+static const char *must_end_before(struct replay_device *d, const struct runtime_op *op,
 				   const struct kernel *k)
 {
 	const struct window *w = &d->window;
@@ -93,6 +94,8 @@ static const char *must_end_before(const struct replay_device *d, const struct r
 		return most == 1 ? "next operation" : "full";
 	if (w->alone || is_watched(d, op, k))
 		return "a kernel that is watched";
+	if (device_units(d, op, k) != w->units)
+		return "dispatches of another kind";
 	return NULL;
 }
 

@@ -119,6 +119,8 @@ static void reach_introduce(struct cuda_context *c)
 		 * after a call that ends the window, and threads that look during one race. */
 		if (m.kind == MEMORY_HOST)
 			r.flags |= RUNTIME_MEMORY_HOST;
+		if (m.kind == MEMORY_MANAGED)
+			r.flags |= RUNTIME_MEMORY_MANAGED;
 		if (m.kind == MEMORY_FOREIGN) {
 			r.flags |= RUNTIME_MEMORY_UNSAVABLE;
 			r.why = "memory of another process or API";
@@ -260,6 +262,7 @@ void cuda_launch_describe(struct cuda_context *c, const struct cu_launch_config 
 	struct reach reach;
 
 	*op_out = (struct runtime_op){.kind = RUNTIME_DISPATCH,
+				      .flags = RUNTIME_OP_ONE_KERNEL,
 				      .queue = (uint64_t)(uintptr_t)config->stream,
 				      .queue_native = config->stream,
 				      .kernel = name ? name : "?"};

@@ -2,11 +2,14 @@
 /*
  * The range profiler of the stand-in CUPTI. A pass counts only what was scheduled into it, from the
  * device's own sums at push and at pop; ranges of one name in several passes are one range.
+ * Automatic ranges, one around each launch of a kernel, which waits for its kernel, are told by the
+ * driver.
  */
 #include "cupti.h"
 
 #include <math.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,6 +21,8 @@ struct cupti_range_profiler {
 	struct CUctx_st *context;
 	bool configured, started, stopped, decoded;
 	bool broken; /* a stop failed: all that is left is to disable it */
+	bool automatic;
+	bool spoilt; /* a graph was launched in a pass of automatic ranges */
 	struct config_image config;
 	uint8_t *data;
 	size_t data_size, max_ranges;
@@ -259,6 +264,61 @@ CUPTI(cuptiRangeProfilerGetCounterDataInfo, struct cupti_range_data_info)
 	return 0;
 }
 
+/* ---- ranges ---- */
+
+static void range_begin(struct cupti_range_profiler *r, const char *name)
+{
+	r->pushed++;
+	r->open = NULL;
+	for (size_t i = 0; i < r->n && !r->open; i++)
+		if (!strcmp(r->ranges[i].name, name))
+			r->open = &r->ranges[i];
+	if (!r->open && r->n < r->max_ranges && r->n < r->first_max) {
+		r->open = &r->ranges[r->n++];
+		strncpy(r->open->name, name, sizeof(r->open->name) - 1);
+		for (int i = 0; i < RAWS; i++)
+			r->open->counted[i] = (double)NAN;
+	}
+	if (!r->open && r->n < r->max_ranges)
+		return; /* forgotten without a word */
+	r->dropped += !r->open;
+	driver()->wait_idle(r->context);
+	driver()->raw(r->begin);
+	if (driver()->cold())
+		standin_count("ranges with a cold L2", 1);
+}
+
+static void range_end(struct cupti_range_profiler *r)
+{
+	uint64_t end[RAWS];
+
+	driver()->wait_idle(r->context);
+	driver()->raw(end);
+	for (int i = 0; r->open && i < RAWS; i++)
+		if (r->config.pass_of[i] == r->pass)
+			r->open->counted[i] = (double)(end[i] - r->begin[i]);
+	r->open = NULL;
+}
+
+static void launching(struct CUctx_st *context, bool graph, bool after)
+{
+	struct cupti_range_profiler *r;
+	char name[24];
+
+	pthread_mutex_lock(&state.lock);
+	for (r = state.profilers; r && r->context != context;)
+		r = r->next;
+	pthread_mutex_unlock(&state.lock);
+	if (!r || !r->started || !r->automatic)
+		return;
+	r->spoilt |= graph;
+	snprintf(name, sizeof(name), "%zu", r->pushed);
+	if (!graph && after)
+		range_end(r);
+	else if (!graph)
+		range_begin(r, name);
+}
+
 /* ---- passes ---- */
 
 CUPTI(cuptiRangeProfilerSetConfig, struct cupti_range_config)
@@ -285,9 +345,9 @@ CUPTI(cuptiRangeProfilerSetConfig, struct cupti_range_config)
 	memcpy(&d, p->data, sizeof(d));
 	if (memcmp(d.magic, DATA_MAGIC, 8) || d.size != p->data_size)
 		return refuse(CUPTI_INVALID_PARAMETER, "%s: no initialised counter data", __func__);
-	if (p->range != CUPTI_RANGE_USER || p->replay != CUPTI_REPLAY_USER || !p->max_ranges ||
-	    !p->n_levels || p->n_levels > LEVELS || p->min_level != 1 || p->pass ||
-	    p->target_level > 1)
+	if ((p->range != CUPTI_RANGE_USER && p->range != CUPTI_RANGE_AUTO) ||
+	    p->replay != CUPTI_REPLAY_USER || !p->max_ranges || !p->n_levels ||
+	    p->n_levels > LEVELS || p->min_level != 1 || p->pass || p->target_level > 1)
 		return refuse(CUPTI_INVALID_PARAMETER, "%s: ranges, levels or pass", __func__);
 	r->config = c;
 	r->data = p->data;
@@ -295,6 +355,8 @@ CUPTI(cuptiRangeProfilerSetConfig, struct cupti_range_config)
 	r->max_ranges = p->max_ranges;
 	r->first_max = r->first_max ? r->first_max : p->max_ranges;
 	r->n_levels = p->n_levels;
+	r->automatic = p->range == CUPTI_RANGE_AUTO;
+	driver()->launching = launching;
 	free(r->ranges);
 	r->ranges = calloc(r->max_ranges, sizeof(*r->ranges));
 	if (!r->ranges)
@@ -327,6 +389,7 @@ CUPTI(cuptiRangeProfilerStart, struct cupti_range_profiler_only)
 	r->pass++;
 	r->pushed = r->dropped = 0;
 	r->depth = 0;
+	r->spoilt = false;
 	r->started = true;
 	r->stopped = false;
 	return 0;
@@ -340,28 +403,13 @@ CUPTI(cuptiRangeProfilerPushRange, struct cupti_range_push)
 	rc = rc ? rc : enabled(__func__, r);
 	if (rc)
 		return rc;
+	if (r->automatic)
+		return refuse(RESULT_INVALID_OPERATION, "%s: ranges are automatic", __func__);
 	if (!r->started || r->depth == r->n_levels || !p->name)
 		return refuse(RESULT_INVALID_OPERATION, "%s: %s", __func__,
 			      r->started ? "too deep, or without a name" : "not in a pass");
 	r->depth++;
-	r->pushed++;
-	r->open = NULL;
-	for (size_t i = 0; i < r->n && !r->open; i++)
-		if (!strcmp(r->ranges[i].name, p->name))
-			r->open = &r->ranges[i];
-	if (!r->open && r->n < r->max_ranges && r->n < r->first_max) {
-		r->open = &r->ranges[r->n++];
-		strncpy(r->open->name, p->name, sizeof(r->open->name) - 1);
-		for (int i = 0; i < RAWS; i++)
-			r->open->counted[i] = (double)NAN;
-	}
-	if (!r->open && r->n < r->max_ranges)
-		return 0; /* forgotten without a word */
-	r->dropped += !r->open;
-	driver()->wait_idle(r->context);
-	driver()->raw(r->begin);
-	if (driver()->cold())
-		standin_count("ranges with a cold L2", 1);
+	range_begin(r, p->name);
 	return 0;
 }
 
@@ -369,21 +417,17 @@ CUPTI(cuptiRangeProfilerPopRange, struct cupti_range_profiler_only)
 {
 	int rc = cupti_size(__func__, p->size, SIZE_OF(struct cupti_range_profiler_only, profiler));
 	struct cupti_range_profiler *r = p->profiler;
-	uint64_t end[RAWS];
 
 	rc = rc ? rc : enabled(__func__, r);
 	if (rc)
 		return rc;
-	if (!r->started || !r->depth)
+	if (r->automatic || !r->started || !r->depth)
 		return refuse(RESULT_INVALID_OPERATION, "%s: %s", __func__,
-			      r->started ? "no range is open" : "not in a pass");
+			      r->automatic ? "ranges are automatic"
+			      : r->started ? "no range is open"
+					   : "not in a pass");
 	r->depth--;
-	driver()->wait_idle(r->context);
-	driver()->raw(end);
-	for (int i = 0; r->open && i < RAWS; i++)
-		if (r->config.pass_of[i] == r->pass)
-			r->open->counted[i] = (double)(end[i] - r->begin[i]);
-	r->open = NULL;
+	range_end(r);
 	return 0;
 }
 
@@ -398,7 +442,7 @@ CUPTI(cuptiRangeProfilerStop, struct cupti_range_stop)
 	if (!r->started || r->depth)
 		return refuse(RESULT_INVALID_OPERATION, "%s: %s", __func__,
 			      r->started ? "a range is open" : "not in a pass");
-	if (standin_fault("stop", NULL)) {
+	if (r->spoilt || standin_fault("stop", NULL)) {
 		r->broken = true;
 		return CUPTI_UNKNOWN;
 	}

@@ -90,6 +90,16 @@ static bool unsafe_in_capture(enum standin_function id)
 	       id == CALL_cuMemcpyDtoH_v2 || id == CALL_cuMemcpyHtoD_v2 || id == CALL_cuMemcpy;
 }
 
+static void tell_launch(const struct call *c, bool after)
+{
+	bool graph = c->id == CALL_cuGraphLaunch;
+
+	if (standin_driver.launching && c->data.context &&
+	    (graph || c->id == CALL_cuLaunchKernel || c->id == CALL_cuLaunchKernelEx ||
+	     c->id == CALL_cuLaunchCooperativeKernel))
+		standin_driver.launching(c->data.context, graph, after);
+}
+
 cu_result call_enter(struct call *c, enum standin_function id, const void *params,
 		     const char *symbol, bool needs_context, const void *caller)
 {
@@ -107,6 +117,7 @@ cu_result call_enter(struct call *c, enum standin_function id, const void *param
 					       .correlation = &c->correlation,
 					       .correlation_id = ++correlation};
 	tell(c, CUPTI_ENTER);
+	tell_launch(c, false);
 	pthread_mutex_lock(&gpu.lock);
 	/* The listener may have changed nothing of the program's. */
 	if (context_current() != context)
@@ -146,6 +157,7 @@ cu_result call_leave(struct call *c, cu_result result)
 {
 	pthread_mutex_unlock(&gpu.lock);
 	c->result = result;
+	tell_launch(c, true);
 	if (c->injected && is_wrong(result) && !is_question(c->id))
 		standin_violation("%s by the injected library: error %d", names[c->id], result);
 	tell(c, CUPTI_EXIT);

@@ -56,6 +56,8 @@ struct standin_driver {
 	void (*wait_idle)(struct CUctx_st *context);
 	void (*raw)(uint64_t out[RAWS]);
 	bool (*cold)(void);
+	/* When not NULL: before and after every launch that is made, without a lock. */
+	void (*launching)(struct CUctx_st *context, bool graph, bool after);
 };
 
 /* ---- self_check.c, in each of them ---- */
