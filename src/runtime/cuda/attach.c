@@ -119,9 +119,8 @@ static void open_device(struct cuda_context *c)
 		say(c->ordinal, "no stream for our own copies");
 		return;
 	}
-	/* Known to the others before the counters are taken, so that nobody keeps them. Not unless
-	 * asked for: on an H200 ranks that took turns crashed (docs/cuda.md). */
-	if (getenv("RETALLY_GPU_TURNS") && !cuda_session.driver.device_uuid(uuid, c->ordinal) &&
+	/* Known to the others before the counters are taken, so that nobody keeps them. */
+	if (!cuda_session.driver.device_uuid(uuid, c->ordinal) &&
 	    cuda_turns_open(uuid, &turns, &err) && cuda_session.say)
 		cuda_session.say(cuda_session.user, err.message);
 	err = (struct error){0};

@@ -138,6 +138,7 @@ static int cuda_device_enable(struct cuda_device *d, struct error *err)
 	}
 	d->profiler = p.profiler;
 	d->room = 0;
+	memset(d->sized, 0, sizeof(d->sized));
 	return 0;
 }
 
@@ -205,7 +206,8 @@ static int cuda_device_ask_size(struct cuda_device *d, const struct cuda_group *
 	return result ? cuda_target_fail(err, "sizing the counter data", result) : 0;
 }
 
-/* Fact (CUPTI 13.0, H200): the question takes 2.5 ms, at every pass if it were not kept. */
+/* Fact (CUPTI 13.0, H200): the question takes 2.5 ms, at every pass if it were not kept. A profiler
+ * object that was never asked crashes when it initialises an image: the answers are an object's own. */
 static int cuda_device_image_size(struct cuda_device *d, const struct cuda_group *group, uint32_t n,
 				  size_t *size_out, struct error *err)
 {

@@ -41,6 +41,20 @@ like "$("$retally" report o -e ${inst}_op_ld.sum --format csv 2>&1)" 'update.*10
 with=$(values o $inst.sum update | wc -w)
 ok $((with < 2 || with > 6)) "distributed: $with of the dispatches have that of another pass"
 
+# A launch that ends whatever the host does gets a range that holds nothing else; of others the time is not told.
+"$traps" update managed graph >want
+run o "gpu__time_duration.sum,$counters" --replay window -- "$traps" update managed graph
+same $? want 'times'
+clean 'times'
+like "$(cat "$RETALLY_STANDIN_LOG")" '^libcupti: .* automatic ranges' 'times: CUPTI made ranges of its own'
+is "$(values o gpu__time_duration.sum update | wc -w)" 8 'times: of what nobody else can reach'
+is "$(values o gpu__time_duration.sum 'CUDA graph' | wc -w)" 4 'times: of graphs'
+is "$(values o $inst.sum update | wc -w)" 14 'times: not of the six that reach what the host may, but their other counts'
+like "$("$retally" report o 2>&1)" 'elapsed time are not collected of some dispatches' 'times: the report says so'
+run o gpu__time_duration.sum --replay none -- "$traps" update
+same $? <(grep '^update' want) 'times, nothing replayed'
+is "$(values o gpu__time_duration.sum update | wc -w)" 6 'times, nothing replayed: of all but the first, which showed that it ends'
+
 # The control: when nothing that is put back arrives, output and counts are wrong. So both are really looked at.
 "$traps" append once update atomics >want
 RETALLY_STANDIN_FAIL=restore run o "$counters" --replay window -- "$traps" append once update atomics

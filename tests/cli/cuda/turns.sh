@@ -3,7 +3,6 @@
 # Processes that share the stand-in GPU: its counters are one process's at a time, window by window.
 # shellcheck source=tests/cli/cuda/lib.sh
 . "$RETALLY_SOURCE/tests/cli/cuda/lib.sh"
-export RETALLY_GPU_TURNS=1
 export XDG_RUNTIME_DIR=$sandbox/runtime
 mkdir -m 700 "$XDG_RUNTIME_DIR"
 file=$XDG_RUNTIME_DIR/retally-gpu-$(id -u)-5d105d105d105d105d105d105d105d10

@@ -19,6 +19,7 @@
 struct cupti_range_profiler {
 	struct cupti_range_profiler *next; /* of those that are enabled */
 	struct CUctx_st *context;
+	bool asked; /* for the size of an image; without it the real one crashes */
 	bool configured, started, stopped, decoded;
 	bool broken; /* a stop failed: all that is left is to disable it */
 	bool automatic;
@@ -228,6 +229,7 @@ CUPTI(cuptiRangeProfilerGetCounterDataSize, struct cupti_range_data_size)
 		if (!metric_find(p->names[i], &suffix))
 			return refuse(CUPTI_INVALID_PARAMETER, "%s: '%s'", __func__, p->names[i]);
 	p->data_size = image_size(p->max_ranges, p->n);
+	p->profiler->asked = true;
 	return 0;
 }
 
@@ -241,6 +243,8 @@ CUPTI(cuptiRangeProfilerCounterDataImageInitialize, struct cupti_range_data_init
 		return rc;
 	if (!p->data || p->data_size < image_size(1, 1))
 		return refuse(RESULT_SIZE_NOT_SUFFICIENT, "%s: %zu bytes", __func__, p->data_size);
+	if (!p->profiler->asked)
+		return refuse(RESULT_INVALID_OPERATION, "%s before the size was asked for", __func__);
 	if (p->profiler->started)
 		return refuse(RESULT_INVALID_OPERATION, "%s in a pass", __func__);
 	d.size = p->data_size;
@@ -452,7 +456,7 @@ CUPTI(cuptiRangeProfilerStop, struct cupti_range_stop)
 	p->target_level = 1;
 	p->all_passes = r->pass == r->config.passes;
 	standin_count("passes", 1);
-	standin_count("ranges", r->pushed);
+	standin_count(r->automatic ? "automatic ranges" : "ranges", r->pushed);
 	return 0;
 }
 
