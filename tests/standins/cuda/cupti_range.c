@@ -19,7 +19,9 @@
 struct cupti_range_profiler {
 	struct cupti_range_profiler *next; /* of those that are enabled */
 	struct CUctx_st *context;
-	bool asked; /* for the size of an image; without it the real one crashes */
+	/* For how many ranges the size of an image was asked last, 0: never. The real one crashes
+	 * without, and goes by it, not by the size that it is given. */
+	size_t asked;
 	bool configured, started, stopped, decoded;
 	bool broken; /* a stop failed: all that is left is to disable it */
 	bool automatic;
@@ -27,9 +29,8 @@ struct cupti_range_profiler {
 	struct config_image config;
 	uint8_t *data;
 	size_t data_size, max_ranges;
-	/* Fact (facts of CUPTI 13.0 on an H200): a profiler object that was configured for n ranges
-	 * keeps only the first n of a later pass with more, without a word. */
-	size_t first_max;
+	/* Ranges that the image has room for: more are forgotten without a word. */
+	size_t image_room;
 	unsigned n_levels, depth;
 	uint32_t pass; /* that runs or ran last, from 1; 0: none yet */
 	size_t n, pushed, dropped;
@@ -229,7 +230,7 @@ CUPTI(cuptiRangeProfilerGetCounterDataSize, struct cupti_range_data_size)
 		if (!metric_find(p->names[i], &suffix))
 			return refuse(CUPTI_INVALID_PARAMETER, "%s: '%s'", __func__, p->names[i]);
 	p->data_size = image_size(p->max_ranges, p->n);
-	p->profiler->asked = true;
+	p->profiler->asked = p->max_ranges;
 	return 0;
 }
 
@@ -244,9 +245,13 @@ CUPTI(cuptiRangeProfilerCounterDataImageInitialize, struct cupti_range_data_init
 	if (!p->data || p->data_size < image_size(1, 1))
 		return refuse(RESULT_SIZE_NOT_SUFFICIENT, "%s: %zu bytes", __func__, p->data_size);
 	if (!p->profiler->asked)
-		return refuse(RESULT_INVALID_OPERATION, "%s before the size was asked for", __func__);
+		return refuse(RESULT_INVALID_OPERATION, "%s before the size was asked for",
+			      __func__);
+	if (p->data_size < image_size(p->profiler->asked, 1))
+		return CUPTI_UNKNOWN;
 	if (p->profiler->started)
 		return refuse(RESULT_INVALID_OPERATION, "%s in a pass", __func__);
+	d.room = (uint32_t)p->profiler->asked;
 	d.size = p->data_size;
 	memcpy(p->data, &d, sizeof(d));
 	return 0;
@@ -277,7 +282,7 @@ static void range_begin(struct cupti_range_profiler *r, const char *name)
 	for (size_t i = 0; i < r->n && !r->open; i++)
 		if (!strcmp(r->ranges[i].name, name))
 			r->open = &r->ranges[i];
-	if (!r->open && r->n < r->max_ranges && r->n < r->first_max) {
+	if (!r->open && r->n < r->max_ranges && r->n < r->image_room) {
 		r->open = &r->ranges[r->n++];
 		strncpy(r->open->name, name, sizeof(r->open->name) - 1);
 		for (int i = 0; i < RAWS; i++)
@@ -357,7 +362,7 @@ CUPTI(cuptiRangeProfilerSetConfig, struct cupti_range_config)
 	r->data = p->data;
 	r->data_size = p->data_size;
 	r->max_ranges = p->max_ranges;
-	r->first_max = r->first_max ? r->first_max : p->max_ranges;
+	r->image_room = d.room;
 	r->n_levels = p->n_levels;
 	r->automatic = p->range == CUPTI_RANGE_AUTO;
 	driver()->launching = launching;
