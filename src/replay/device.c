@@ -174,7 +174,7 @@ void device_expect(struct replay_device *d, enum source_units units)
 {
 	if (!d->source->expect)
 		return;
-	d->source->expect(d->source_device, units);
+	d->source->expect(d->source_device, units, d->replay->options.flush);
 	if (units != SOURCE_UNITS_KERNELS || d->told_untimed)
 		return;
 	d->told_untimed = true;

@@ -94,9 +94,10 @@ struct source {
 	/* Most units of one pass, because each takes memory; windows are no larger. May be NULL:
 	 * any number. */
 	uint32_t (*most_units)(void *device);
-	/* Before each pass_begin: what its units are, the same for all passes of a window. NULL: it
-	 * makes no difference. */
-	void (*expect)(void *device, enum source_units units);
+	/* Before each pass_begin: what its units are, the same for all passes of a window, and how
+	 * many kernels of the runtime's own are launched before each of them. NULL: it makes no
+	 * difference. */
+	void (*expect)(void *device, enum source_units units, uint32_t own);
 };
 
 #endif

@@ -30,8 +30,11 @@ struct cuda_device {
 	uint32_t pass; /* of the plan */
 	bool started;
 	enum source_units units, expected; /* of the pass in hand, and of the next one */
+	uint32_t own;                      /* kernels of ours before each unit of the next one */
+	uint32_t per_unit;                 /* ranges of each unit, the last is it */
+	bool automatic;                    /* what the profiler object was configured for */
 	bool in_range;
-	bool stuck; /* stopping failed: only another profiler object can start */
+	bool stuck; /* a pass failed: only another profiler object can start */
 	bool decoded;
 	uint32_t n_units;            /* ended in this part */
 	uint8_t *data;               /* counter data image */
@@ -322,7 +325,8 @@ static int cuda_device_image(struct cuda_device *d, uint32_t n, struct error *er
 }
 
 /* Fact (CUPTI 13.0, H200): a profiler object that was configured for n ranges keeps only the first
- * few of a later pass with more, without a word. A new object does not; it takes 10 to 60 ms. */
+ * few of a later pass with more, without a word, and refuses to push a range after a pass of
+ * automatic ones (error 1). A new object does not; it takes 10 to 60 ms. */
 static int cuda_device_again(struct cuda_device *d, struct error *err)
 {
 	struct error why = {0};
@@ -353,11 +357,12 @@ static int cuda_device_configure(struct cuda_device *d, const struct cuda_group 
 	rc = cuda_device_enable(d, err);
 	if (rc)
 		return rc;
-	if (d->stuck || (d->room && n > d->room))
+	if (d->stuck || (d->room && (n > d->room || d->automatic != is_automatic(d))))
 		rc = cuda_device_again(d, err);
 	if (rc)
 		return rc;
 	d->room = n > d->room ? n : d->room;
+	d->automatic = is_automatic(d);
 	rc = cuda_device_image(d, n, err);
 	if (rc)
 		return rc;
@@ -430,9 +435,11 @@ static int cuda_device_decode(struct cuda_device *d, struct error *err)
 	result = d->t->cuptiRangeProfilerGetCounterDataInfo(&info);
 	if (result)
 		return cuda_target_fail(err, "reading the counter data", result);
-	if (info.n_ranges != d->n_units)
+	if (info.n_ranges != (size_t)d->n_units * d->per_unit) {
+		d->stuck = true;
 		return error_set(err, RC_ERROR, "CUPTI has %zu ranges, %u were counted",
-				 info.n_ranges, d->n_units);
+				 info.n_ranges, d->n_units * d->per_unit);
+	}
 	d->decoded = true;
 	return 0;
 }
@@ -450,11 +457,12 @@ static int cuda_device_stop(struct cuda_device *d, bool *all_out, struct error *
 	return result ? cuda_target_fail(err, "stopping the counters", result) : 0;
 }
 
-static void cuda_device_expect(void *device, enum source_units units)
+static void cuda_device_expect(void *device, enum source_units units, uint32_t own)
 {
 	struct cuda_device *d = device;
 
 	d->expected = units;
+	d->own = own;
 }
 
 static int cuda_device_pass_begin(void *device, uint32_t pass, uint32_t n_units, struct error *err)
@@ -480,13 +488,14 @@ static int cuda_device_pass_begin(void *device, uint32_t pass, uint32_t n_units,
 		d->units = d->expected;
 		d->part = 0;
 	}
+	d->per_unit = is_automatic(d) ? 1 + d->own : 1;
 	if (cuda_groups_pass(&d->groups, pass, &group, &part))
 		return error_set(err, RC_INVALID, "pass %u of the plan is none of the CUDA source",
 				 pass);
 	/* A part that follows the one before goes on in CUPTI's configuration; anything else starts
 	 * anew, and only part 1 can. */
 	if (part == 1)
-		rc = cuda_device_configure(d, group, 1, n_units ? n_units : 1, err);
+		rc = cuda_device_configure(d, group, 1, (n_units ? n_units : 1) * d->per_unit, err);
 	else if (d->group != group || d->part + 1 != part)
 		rc = error_set(
 			err, RC_INVALID,
@@ -559,7 +568,7 @@ static int cuda_device_read(void *device, uint32_t unit, struct spool_sample *sa
 	p.host = g->host;
 	p.data = d->data;
 	p.data_size = d->data_size;
-	p.range = unit;
+	p.range = (size_t)unit * d->per_unit + d->per_unit - 1;
 	p.names = g->names;
 	p.n = g->n;
 	p.values = d->values;

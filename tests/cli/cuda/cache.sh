@@ -6,14 +6,16 @@
 list='update atomics transfers graph once profiler'
 # shellcheck disable=SC2086
 "$traps" $list >want
-counted() { sed -n "s/^libcupti:.*, $1 \([0-9]*\).*/\1/p" "$RETALLY_STANDIN_LOG"; }
+counted() { sed -n "s/^libcupti:.*, $1 \([0-9]*\).*/\1/p" "$RETALLY_STANDIN_LOG"; } # prints nothing for none
 for mode in window kernel none range; do
 	# shellcheck disable=SC2086
 	run o "$three" --cache flush --replay $mode -- "$traps" $list
 	same $? want "flush, $mode"
 	clean "flush, $mode"
-	[ "$(counted ranges)" -gt 0 ] && [ "$(counted 'ranges with a cold L2')" = "$(counted ranges)" ]
-	ok $? "flush, $mode: all of $(counted ranges) ranges found a cold L2"
+	# Of ranges that CUPTI makes itself, what empties the L2 has one, too.
+	all=$(($(counted ranges) + $(counted 'automatic ranges') / 2))
+	[ $all -gt 0 ] && [ "$(counted 'ranges with a cold L2')" = $all ]
+	ok $? "flush, $mode: all of $all ranges found a cold L2"
 	# shellcheck disable=SC2086
 	run o "$three" --cache keep --replay $mode -- "$traps" $list
 	same $? want "keep, $mode"

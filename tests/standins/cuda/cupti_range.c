@@ -23,9 +23,9 @@ struct cupti_range_profiler {
 	 * without, and goes by it, not by the size that it is given. */
 	size_t asked;
 	bool configured, started, stopped, decoded;
-	bool broken; /* a stop failed: all that is left is to disable it */
-	bool automatic;
-	bool spoilt; /* a graph was launched in a pass of automatic ranges */
+	bool broken;                   /* a stop failed: all that is left is to disable it */
+	bool automatic, was_automatic; /* now; ever: then no range can be pushed any more */
+	bool spoilt;                   /* a graph was launched in a pass of automatic ranges */
 	struct config_image config;
 	uint8_t *data;
 	size_t data_size, max_ranges;
@@ -365,6 +365,7 @@ CUPTI(cuptiRangeProfilerSetConfig, struct cupti_range_config)
 	r->image_room = d.room;
 	r->n_levels = p->n_levels;
 	r->automatic = p->range == CUPTI_RANGE_AUTO;
+	r->was_automatic |= r->automatic;
 	driver()->launching = launching;
 	free(r->ranges);
 	r->ranges = calloc(r->max_ranges, sizeof(*r->ranges));
@@ -412,8 +413,8 @@ CUPTI(cuptiRangeProfilerPushRange, struct cupti_range_push)
 	rc = rc ? rc : enabled(__func__, r);
 	if (rc)
 		return rc;
-	if (r->automatic)
-		return refuse(RESULT_INVALID_OPERATION, "%s: ranges are automatic", __func__);
+	if (r->was_automatic)
+		return refuse(CUPTI_INVALID_PARAMETER, "%s: ranges are automatic", __func__);
 	if (!r->started || r->depth == r->n_levels || !p->name)
 		return refuse(RESULT_INVALID_OPERATION, "%s: %s", __func__,
 			      r->started ? "too deep, or without a name" : "not in a pass");
