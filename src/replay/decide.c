@@ -39,6 +39,7 @@ static enum replay_verdict count_live(struct replay_device *d, const struct runt
 				record_decline(d, k, reason, SPOOL_INSTEAD_ONE_PASS, 0);
 		return REPLAY_COUNTED;
 	}
+	live_stand_aside(d, op);
 	record_decline(d, k, reason ? reason : why ? why : d->dead, SPOOL_INSTEAD_NOTHING, 1);
 	return REPLAY_LIVE;
 }
@@ -115,6 +116,7 @@ static enum replay_verdict decide(struct replay_device *d, const struct runtime_
 	wanted = decide_wanted(d, op, &k, &ordinal);
 	if (!wanted || (d->mode == REPLAY_MODE_RANGE && !d->range)) {
 		window_stand_aside(d, op, k);
+		live_stand_aside(d, op);
 		return REPLAY_LIVE;
 	}
 	if (d->dead) {

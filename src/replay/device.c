@@ -170,12 +170,13 @@ enum source_units device_units(struct replay_device *d, const struct runtime_op 
 		       : SOURCE_UNITS_KERNELS;
 }
 
-void device_expect(struct replay_device *d, enum source_units units)
+void device_expect(struct replay_device *d, uint32_t pass, enum source_units units)
 {
 	if (!d->source->expect)
 		return;
 	d->source->expect(d->source_device, units, d->replay->options.flush);
-	if (units != SOURCE_UNITS_KERNELS || d->told_untimed)
+	if (units != SOURCE_UNITS_KERNELS || d->told_untimed ||
+	    !d->source->needs_waiting(d->source_device, pass))
 		return;
 	d->told_untimed = true;
 	record_note(

@@ -141,8 +141,8 @@ struct live {
 	bool open;
 	bool unit_open;
 	enum source_units units_are; /* of the open pass */
-	uint32_t room, room_next; /* units of this pass, and of the next one that is kept open */
-	struct kernel *trying;    /* launched uncounted, to see whether it ends */
+	uint32_t room, room_next;    /* units of this pass, and of the next one that is kept open */
+	struct kernel *trying;       /* launched uncounted, to see whether it ends */
 	uint32_t pass;
 	VEC(struct live_unit) units;
 };
@@ -274,7 +274,7 @@ bool device_check_lost(struct replay_device *d, int code, const struct error *er
 enum source_units device_units(struct replay_device *d, const struct runtime_op *op,
 			       const struct kernel *k);
 /* Tells the source what the units of the coming pass are. */
-void device_expect(struct replay_device *d, enum source_units units);
+void device_expect(struct replay_device *d, uint32_t pass, enum source_units units);
 /* Whether the source wants the device drained around such units. */
 bool device_drains_around(const struct replay_device *d, enum source_units units);
 void device_park_store(struct replay_device *d, void *store);
@@ -376,6 +376,8 @@ int passes_run(struct replay_device *d, struct error *err);
 bool live_begin(struct replay_device *d, const struct runtime_op *op, struct kernel *k,
 		uint64_t ordinal, bool strict, const char **why_out);
 void live_after(struct replay_device *d, bool launched);
+/* An operation is about to be launched that is not counted: a pass in which launches wait ends. */
+void live_stand_aside(struct replay_device *d, const struct runtime_op *op);
 /* The kernel that is tried was launched: waits a moment for its end. */
 void live_tried(struct replay_device *d, bool launched);
 /* The device is drained: reads and records what was counted. */

@@ -52,12 +52,27 @@ static uint32_t choose_room(struct replay_device *d)
 	return least < most ? least : most;
 }
 
+/* A launch may wait for its kernel once a dispatch of it was seen to end while the program waited,
+ * and only if the host cannot be what it waits for. Where the counters do not need that nothing is
+ * told apart: a pass of such units cannot stay open while anything else is launched. */
+static enum source_units units_of(struct replay_device *d, const struct runtime_op *op,
+				  const struct kernel *k, uint32_t pass)
+{
+	enum source_units units = device_units(d, op, k);
+
+	if (units == SOURCE_UNITS_ANY || !d->source->needs_waiting(d->source_device, pass))
+		return SOURCE_UNITS_ANY;
+	return k->ends && op->n_reach ? units : SOURCE_UNITS_KERNELS;
+}
+
 /* Whether the open pass can take the operation. */
 static bool has_place(const struct replay_device *d, const struct runtime_op *op, uint32_t pass,
-		      bool strict)
+		      enum source_units units, bool strict)
 {
 	const struct live *l = &d->live;
 
+	if (units != l->units_are)
+		return false;
 	if (l->units.n >= l->room || (strict && l->pass != pass))
 		return false;
 	return (d->source->capabilities & SOURCE_OVERLAP) || !l->units.n || needs_drain(d) ||
@@ -95,7 +110,7 @@ static bool open_pass(struct replay_device *d, uint32_t pass, enum source_units 
 	uint32_t room = choose_room(d);
 	int rc;
 
-	device_expect(d, units);
+	device_expect(d, pass, units);
 	rc = d->source->pass_begin(d->source_device, pass, room, &err);
 	if (rc) {
 		*why_out = "the source could not begin a pass";
@@ -110,15 +125,12 @@ static bool open_pass(struct replay_device *d, uint32_t pass, enum source_units 
 	return true;
 }
 
-/* A launch may wait for its kernel once a dispatch of it was seen to end while the program waited,
- * and only if the host cannot be what it waits for. */
-static enum source_units units_of(struct replay_device *d, const struct runtime_op *op,
-				  const struct kernel *k)
+void live_stand_aside(struct replay_device *d, const struct runtime_op *op)
 {
-	enum source_units units = device_units(d, op, k);
+	const char *why;
 
-	return units == SOURCE_UNITS_WAITED && (!k->ends || !op->n_reach) ? SOURCE_UNITS_KERNELS
-									  : units;
+	if (d->live.open && d->live.units_are == SOURCE_UNITS_WAITED)
+		(void)make_way(d, op, &why);
 }
 
 bool live_begin(struct replay_device *d, const struct runtime_op *op, struct kernel *k,
@@ -126,6 +138,7 @@ bool live_begin(struct replay_device *d, const struct runtime_op *op, struct ker
 {
 	struct live *l = &d->live;
 	uint32_t pass = next_pass(d, k);
+	enum source_units units = pass ? units_of(d, op, k, pass) : SOURCE_UNITS_ANY;
 	struct source_unit unit = {.queue = op->queue, .queue_native = op->queue_native};
 	struct live_unit *u;
 	struct error err = {0};
@@ -140,7 +153,7 @@ bool live_begin(struct replay_device *d, const struct runtime_op *op, struct ker
 		*why_out = "the source counts only what can be waited for";
 		return false;
 	}
-	if (l->open && !has_place(d, op, pass, strict) && !make_way(d, op, why_out))
+	if (l->open && !has_place(d, op, pass, units, strict) && !make_way(d, op, why_out))
 		return false;
 	if (needs_drain(d) && device_drain(d, 0, NULL)) {
 		*why_out = "the device does not drain before it";
@@ -156,7 +169,7 @@ bool live_begin(struct replay_device *d, const struct runtime_op *op, struct ker
 		*why_out = "out of memory";
 		return false;
 	}
-	if (!l->open && !open_pass(d, pass, units_of(d, op, k), why_out))
+	if (!l->open && !open_pass(d, pass, units, why_out))
 		return false;
 	unit.index = (uint32_t)l->units.n;
 	if (needs_drain(d) && device_flush(d, &err)) {

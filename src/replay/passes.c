@@ -169,7 +169,7 @@ static int run_pass(struct runner *r, uint32_t pass, uint32_t attempt, struct er
 	if (rc)
 		return rc;
 	begin = replay_now();
-	device_expect(d, w->units);
+	device_expect(d, pass, w->units);
 	rc = from_source(d, d->source->pass_begin(d->source_device, pass, units, err));
 	if (rc)
 		return rc;

@@ -457,6 +457,27 @@ static int cuda_device_stop(struct cuda_device *d, bool *all_out, struct error *
 	return result ? cuda_target_fail(err, "stopping the counters", result) : 0;
 }
 
+/* Time and cycles of the range, and what is divided by them. */
+static bool is_of_elapsed_time(const char *name)
+{
+	return strstr(name, "elapsed") || strstr(name, "time_duration") ||
+	       strstr(name, "per_second");
+}
+
+static bool cuda_device_needs_waiting(void *device, uint32_t pass)
+{
+	struct cuda_device *d = device;
+	const struct cuda_group *group;
+	uint32_t part;
+
+	if (cuda_groups_pass(&d->groups, pass, &group, &part))
+		return false;
+	for (uint32_t i = 0; i < group->n; i++)
+		if (is_of_elapsed_time(group->names[i]))
+			return true;
+	return false;
+}
+
 static void cuda_device_expect(void *device, enum source_units units, uint32_t own)
 {
 	struct cuda_device *d = device;
@@ -540,13 +561,6 @@ static int cuda_device_pass_end(void *device, struct error *err)
 	return rc;
 }
 
-/* Time and cycles of the range, and what is divided by them. */
-static bool is_of_elapsed_time(const char *name)
-{
-	return strstr(name, "elapsed") || strstr(name, "time_duration") ||
-	       strstr(name, "per_second");
-}
-
 static int cuda_device_read(void *device, uint32_t unit, struct spool_sample *samples_out,
 			    uint32_t room, uint32_t *n_out, uint64_t *enabled_ns_out,
 			    uint64_t *running_ns_out, struct error *err)
@@ -628,4 +642,5 @@ const struct source cuda_source = {
 	.device_close = cuda_device_close,
 	.most_units = cuda_device_most_units,
 	.expect = cuda_device_expect,
+	.needs_waiting = cuda_device_needs_waiting,
 };
