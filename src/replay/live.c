@@ -35,7 +35,8 @@ static bool needs_trial(const struct replay_device *d, const struct kernel *k)
  * looks at the device: where the counters must be drained around each, too. */
 static bool keeps_open(const struct replay_device *d)
 {
-	return d->passes.n == 1 && !(d->source->capabilities & SOURCE_SERIALISES);
+	return d->passes.n == 1 && !(d->source->capabilities & SOURCE_SERIALISES) &&
+	       !(d->source->is_shared && d->source->is_shared(d->source_device));
 }
 
 static uint32_t choose_room(struct replay_device *d)

@@ -98,6 +98,9 @@ struct source {
 	 * many kernels of the runtime's own are launched before each of them. NULL: it makes no
 	 * difference. */
 	void (*expect)(void *device, enum source_units units, uint32_t own);
+	/* Whether another process may want the counters: no pass stays open while the program goes
+	 * on. NULL: never. */
+	bool (*is_shared)(void *device);
 	/* With expect: whether the pass has counters that only SOURCE_UNITS_WAITED gives. */
 	bool (*needs_waiting)(void *device, uint32_t pass);
 };

@@ -464,6 +464,13 @@ static bool is_of_elapsed_time(const char *name)
 	       strstr(name, "per_second");
 }
 
+static bool cuda_device_is_shared(void *device)
+{
+	struct cuda_device *d = device;
+
+	return d->native->turns && cuda_turns_shared(d->native->turns);
+}
+
 static bool cuda_device_needs_waiting(void *device, uint32_t pass)
 {
 	struct cuda_device *d = device;
@@ -642,5 +649,6 @@ const struct source cuda_source = {
 	.device_close = cuda_device_close,
 	.most_units = cuda_device_most_units,
 	.expect = cuda_device_expect,
+	.is_shared = cuda_device_is_shared,
 	.needs_waiting = cuda_device_needs_waiting,
 };

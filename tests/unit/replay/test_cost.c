@@ -58,8 +58,14 @@ static void kernel(void **state)
 	char why[256];
 
 	(void)state;
-	assert_int_equal(choose(&s, 13, why), COST_KERNEL);
+	assert_int_equal(choose(&s, 13, why), COST_WINDOW);
 	assert_non_null(strstr(why, "1.0 dispatches lie between two calls"));
+	/* A window that reaches far more than each of its dispatches. */
+	s.dispatches = 40;
+	s.memory_ns = 4000000000u;
+	s.window_bytes = 1 << 30;
+	assert_int_equal(choose(&s, 13, why), COST_KERNEL);
+	assert_non_null(strstr(why, "in windows of 4"));
 }
 
 /* Gigabytes are put back for kernels of microseconds that come again and again. */
@@ -82,9 +88,9 @@ static void none(void **state)
 	assert_non_null(strstr(why, "times the program's own run"));
 	/* Too seldom to fill the passes that way. */
 	s.kernels = 10;
-	assert_int_equal(choose(&s, 13, why), COST_KERNEL);
+	assert_int_equal(choose(&s, 13, why), COST_WINDOW);
 	s.kernels = 2;
-	assert_int_equal(choose(&s, 1, why), COST_KERNEL);
+	assert_int_equal(choose(&s, 1, why), COST_WINDOW);
 }
 
 int main(void)
