@@ -15,8 +15,8 @@
 /* "gfx90a" of 90010, as the kernel numbers it. */
 void rocm_host_chip_name(uint32_t gfx_target_version, char *out, size_t size);
 /* The chip of the first GPU in nodes/N/properties below the directory (NULL: the kernel's, or what
- * RETALLY_KFD names). The text is static. RC_NOT_FOUND: there is none; RC_INVALID: a description that
- * makes no sense, with its file. */
+ * RETALLY_KFD names). The text is static. RC_NOT_FOUND: there is none; RC_INVALID: a description
+ * that makes no sense, with its file. */
 int rocm_host_detect(const char *topology, const char **chip_out, struct error *err);
 /* For `retally list sources`: what is here, in one sentence that is put into out. Returns whether a
  * program could be counted. */

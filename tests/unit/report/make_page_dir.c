@@ -20,8 +20,7 @@ static const char *const hostile[] = {
 	"<!--<script>",
 	"'single' \"double\" back\\slash",
 	"bell\x07 escape\x1b[31m newline\n tab\t",
-	"gpu\xe2\x80\xae"
-	"cod.exe",
+	"gpu\xe2\x80\256cod.exe", /* octal: a hexadecimal escape would take the c, too */
 	"left \xe2\x81\xa6isolate",
 	"line\xe2\x80\xa8separator",
 	"not utf-8 \xff\xfe",
