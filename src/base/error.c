@@ -2,17 +2,11 @@
 /* The error object: filling and prefixing. No allocation, usable in the injected object. */
 #include "base/error.h"
 
+#include "base/str.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-
-/* Names come from files and command lines: no escape sequence of theirs reaches a terminal. */
-static void error_tame(struct error *err)
-{
-	for (char *c = err->message; *c; c++)
-		if (((unsigned char)*c < 0x20 && *c != '\n' && *c != '\t') || *c == 0x7f)
-			*c = '?';
-}
 
 int error_set(struct error *err, int code, const char *fmt, ...)
 {
@@ -24,7 +18,7 @@ int error_set(struct error *err, int code, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(err->message, sizeof(err->message), fmt, ap);
 	va_end(ap);
-	error_tame(err);
+	str_tame(err->message);
 	return code;
 }
 
@@ -65,7 +59,7 @@ int error_set_errno(struct error *err, int code, int errno_value, const char *fm
 	if (n >= 0 && (size_t)n < sizeof(err->message))
 		snprintf(err->message + n, sizeof(err->message) - (size_t)n, ": %s",
 			 strerror(errno_value));
-	error_tame(err);
+	str_tame(err->message);
 	return code;
 }
 
@@ -84,7 +78,7 @@ int error_prefix(struct error *err, const char *fmt, ...)
 	if (n >= 0 && (size_t)n < sizeof(err->message))
 		snprintf(err->message + n, sizeof(err->message) - (size_t)n, ": %.*s",
 			 (int)(sizeof(err->message) - (size_t)n), old);
-	error_tame(err);
+	str_tame(err->message);
 	return err->code;
 }
 

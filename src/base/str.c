@@ -108,6 +108,16 @@ char *str_take(struct str *s)
 	return text;
 }
 
+void str_tame(char *text)
+{
+	for (unsigned char *c = (unsigned char *)text; *c; c++) {
+		if ((*c < 0x20 && *c != '\n' && *c != '\t') || *c == 0x7f)
+			*c = '?';
+		else if (c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0) /* the same, of ISO 6429 */
+			c[0] = c[1] = '?';
+	}
+}
+
 void str_clear(struct str *s)
 {
 	s->size = 0;

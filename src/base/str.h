@@ -30,6 +30,9 @@ bool str_is_failed(const struct str *s);
 const char *str_text(const struct str *s);
 /* Hands the text (never NULL unless failed) to the caller, who frees it; s is empty afterwards. */
 char *str_take(struct str *s);
+/* Control characters but newline and tab become '?': names come from files, programs and command
+ * lines, and no escape sequence of theirs shall reach a terminal. */
+void str_tame(char *text);
 void str_clear(struct str *s);   /* keeps the memory */
 void str_release(struct str *s); /* frees it */
 

@@ -33,6 +33,8 @@ int summary_write(const char *dir, FILE *f, bool *complete_out, struct error *er
 		rc = store_summary(s, &text, err);
 	if (f && !rc)
 		coverage_of_store(s, &text);
+	if (text.text)
+		str_tame(text.text);
 	if (f && !rc && fputs(str_text(&text), f) < 0)
 		rc = error_set(err, RC_IO, "cannot write the summary");
 	str_release(&text);
