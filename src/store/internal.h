@@ -30,6 +30,7 @@ struct store {
 	uint32_t *pass_offset; /* where pass K's counters begin in `counts`: [K - 1]; [n] is all */
 	struct store_info info;
 	sqlite3 *db;
+	const char *no_run_json;    /* why it is not used; NULL: it is, or there is none */
 	VEC(const char *) expected; /* spools that run.json names */
 	VEC(struct found_spool) found;
 	VEC(struct store_spool) spools;
@@ -42,6 +43,10 @@ struct store {
 	bool *pass_has_run;                        /* [pass] */
 	struct matches *matches;                   /* NULL until store_match_load */
 };
+
+/* ---- missing.c ---- */
+/* As one word of a shell. */
+void store_add_word(struct str *out, const char *word);
 
 /* ---- schema.c ---- */
 /* Creates every table but those of the passes, and describes the plan in them. */

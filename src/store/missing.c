@@ -5,7 +5,7 @@
 #include <signal.h>
 #include <string.h>
 
-static void add_quoted(struct str *out, const char *word)
+void store_add_word(struct str *out, const char *word)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 				    "_-./:=,+@%^";
@@ -39,7 +39,7 @@ static void add_selection(struct str *out, const char *selection)
 		str_add_bytes(&word, selection, n);
 		if (n) {
 			str_add_char(out, ' ');
-			add_quoted(out, str_text(&word));
+			store_add_word(out, str_text(&word));
 		}
 		selection += n + (selection[n] == ' ');
 	}
@@ -56,7 +56,7 @@ static void add_template(struct str *out, const char *dir)
 		if (*dir == '%')
 			str_add_char(&text, '%');
 	}
-	add_quoted(out, str_text(&text));
+	store_add_word(out, str_text(&text));
 	str_release(&text);
 }
 
@@ -81,11 +81,38 @@ static bool is_words(const char *text)
 	return *text && !quoted;
 }
 
+/* The options of the launch. A pass of its own (--pass) is not dealt, nor its seed wanted then. */
+static void add_options(struct str *out, const char *options, bool in_place)
+{
+	bool seeded = strstr(options, "--fixed-seed");
+	size_t skip = 0;
+
+	if (in_place || !strstr(options, "--distribute ")) {
+		str_addf(out, " %s", options);
+		return;
+	}
+	while (*options) {
+		size_t n = strcspn(options, " ");
+
+		if (n == 12 && !strncmp(options, "--distribute", n))
+			skip = 2;
+		else if (!seeded && n == 6 && !strncmp(options, "--seed", n))
+			skip = 2;
+		if (skip) {
+			skip--;
+		} else if (n) {
+			str_add_char(out, ' ');
+			str_add_bytes(out, options, n);
+		}
+		options += n + (options[n] == ' ');
+	}
+}
+
 void store_pass_command(const struct store *s, uint32_t pass, struct str *out)
 {
 	if (!s->info.argc) { /* recorded without the command, which alone knows the arguments */
 		str_addf(out, "RETALLY_PASS=%u RETALLY_PLAN=", pass);
-		add_quoted(out, s->dir);
+		store_add_word(out, s->dir);
 		str_add(out, "/plan.json LD_PRELOAD=libretally.so PROGRAM ...");
 		return;
 	}
@@ -94,11 +121,11 @@ void store_pass_command(const struct store *s, uint32_t pass, struct str *out)
 		add_selection(out, s->plan.selection);
 	if (s->plan.n_counters && strcmp(s->plan.counters[0].source, "perf") != 0) {
 		str_add(out, " --source ");
-		add_quoted(out, s->plan.counters[0].source);
+		store_add_word(out, s->plan.counters[0].source);
 	}
-	/* Words of a shell already; they decide where the pass runs. */
-	if (store_is_in_place(s) && s->info.options && is_words(s->info.options))
-		str_addf(out, " %s", s->info.options);
+	/* Words of a shell already; they decide where and how the pass runs. */
+	if (s->info.options && is_words(s->info.options))
+		add_options(out, s->info.options, store_is_in_place(s));
 	if (!store_pass_is_part(s, pass) && !store_pass_is_part(s, pass - 1))
 		str_addf(out, " --pass %u", pass);
 	str_add(out, " -o ");
@@ -106,7 +133,7 @@ void store_pass_command(const struct store *s, uint32_t pass, struct str *out)
 	str_add(out, " --");
 	for (size_t i = 0; i < s->info.argc; i++) {
 		str_add_char(out, ' ');
-		add_quoted(out, s->info.argv[i]);
+		store_add_word(out, s->info.argv[i]);
 	}
 }
 

@@ -5,12 +5,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define RUN_JSON_SIZE_MAX (16u << 20)
+#define RUN_JSON_VERSION  1 /* the newest we know: launch/directory.c writes it */
 
 /* NULL and no error when the file does not exist. */
 static int read_text(struct arena *arena, const char *path, char **text_out, size_t *size_out,
@@ -77,6 +79,23 @@ static int read_strings(struct arena *arena, const struct json_value *array, siz
 	return 0;
 }
 
+/* What is wrong with run.json is no reason to hide the counts beside it: RC_CORRUPT says so. */
+static int parse_run_json(struct store *s, const char *path, char *text, size_t size,
+			  struct json_value **root_out, struct error *err)
+{
+	uint64_t version;
+	int rc = json_parse(&s->arena, path, text, size, root_out, err);
+
+	if (rc)
+		return rc;
+	if ((*root_out)->type != JSON_OBJECT)
+		return error_set(err, RC_CORRUPT, "%s:1: not an object", path);
+	if (!json_member(*root_out, "version"))
+		return 0;
+	rc = json_read_uint(*root_out, path, "version", RUN_JSON_VERSION, &version, err);
+	return rc ? error_set(err, RC_CORRUPT, "%s", err->message) : 0;
+}
+
 static int read_run_json(struct store *s, struct error *err)
 {
 	char *path = arena_printf(&s->arena, "%s/run.json", s->dir), *text = NULL;
@@ -90,13 +109,19 @@ static int read_run_json(struct store *s, struct error *err)
 	if (!path)
 		return error_set(err, RC_NO_MEMORY, "out of memory");
 	rc = read_text(&s->arena, path, &text, &size, err);
-	if (rc || !text)
+	if (!rc && !text)
+		return 0;
+	if (!rc)
+		rc = parse_run_json(s, path, text, size, &root, err);
+	if (rc == RC_NO_MEMORY)
 		return rc;
-	rc = json_parse(&s->arena, path, text, size, &root, err);
-	if (rc)
-		return rc;
-	if (root->type != JSON_OBJECT)
-		return error_set(err, RC_CORRUPT, "%s:1: not an object", path);
+	if (rc) {
+		s->no_run_json =
+			arena_printf(&s->arena, "run.json is not used, the command is unknown: %s",
+				     err->message);
+		*err = (struct error){0};
+		return s->no_run_json ? 0 : error_set(err, RC_NO_MEMORY, "out of memory");
+	}
 	s->info.cwd = optional_string(root, "cwd");
 	s->info.options = optional_string(root, "options");
 	s->info.filters = optional_string(root, "filters");
@@ -183,6 +208,13 @@ int store_open(struct store **store_out, const char *dir, struct error *err)
 		rc = find_spools(s, err);
 	if (!rc)
 		rc = update_database(s, err);
+	if (!rc && s->no_run_json) {
+		struct store_finding f = {
+			.kind = SPOOL_NOTE_FINDING, .n = 1, .text = s->no_run_json};
+
+		if (!vec_push(&s->findings, f))
+			rc = error_set(err, RC_NO_MEMORY, "out of memory");
+	}
 	if (!rc && !s->info.program) {
 		vec_for_each (&s->kernels, k) {
 			if (k->unit == SPOOL_UNIT_PROCESS && !s->info.program)
@@ -273,9 +305,12 @@ bool store_pass_has_run(const struct store *s, uint32_t pass)
 	return pass <= s->plan.n_passes && s->pass_has_run[pass];
 }
 
+/* Neither its time limit, nor the end of retally, nor somebody's SIGKILL, which no program sends
+ * itself, cut it off. Replays in place are whole one by one. */
 static bool run_is_whole(const struct store_run *r)
 {
-	return r->ended && !(r->flags & SPOOL_PASS_TIMED_OUT);
+	return r->in_place ||
+	       (r->ended && !(r->flags & SPOOL_PASS_TIMED_OUT) && r->signal != SIGKILL);
 }
 
 bool store_pass_is_complete(const struct store *s, uint32_t pass)
@@ -285,7 +320,7 @@ bool store_pass_is_complete(const struct store *s, uint32_t pass)
 	vec_for_each (&s->runs, cut) {
 		bool again = false;
 
-		if (cut->pass != pass || !(cut->flags & SPOOL_PASS_TIMED_OUT))
+		if (cut->pass != pass || run_is_whole(cut))
 			continue;
 		vec_for_each (&s->runs, r)
 			again = again || (r->pass == pass && run_is_whole(r) &&

@@ -220,9 +220,10 @@ static void add_nothing_seen(const struct store *s, struct str *out)
 	if (s->declined.n)
 		return;
 	if (from_inside < 2)
-		str_add(out, "  no kernel was seen: no device was opened where retally could see "
-			     "it (no OpenCL or marked region in the program, or it is linked "
-			     "statically or clears its environment)\n");
+		str_add(out, "  no kernel was seen: nothing was recorded in the program (it has no "
+			     "device, OpenCL or marked region, is linked statically or clears its "
+			     "environment; or libretally could not be loaded or not write here, "
+			     "which it says on stderr)\n");
 	else
 		str_add(out, "  no kernel was seen: a device was opened, but no kernel that the "
 			     "filters take was launched on it\n");
@@ -349,7 +350,7 @@ int store_summary(struct store *s, struct str *out, struct error *err)
 		store_pass_command(s, next, out);
 	} else {
 		str_add(out, "retally report ");
-		str_add(out, s->dir);
+		store_add_word(out, s->dir);
 	}
 	str_add(out, "\n");
 	if (str_is_failed(out))

@@ -273,6 +273,22 @@ static int use_private_database(struct store *s, struct update *u, sqlite3 *old,
 	return 0;
 }
 
+/* A database that is not built upon is made again from the spools: without any, what is in the file
+ * would be lost. */
+static int check_not_lost(const struct store *s, const char *path, struct error *err)
+{
+	struct stat st;
+
+	if (s->found.n)
+		return 0;
+	if (stat(path, &st) || !S_ISREG(st.st_mode) || !st.st_size)
+		return 0;
+	return error_set(err, RC_INVALID,
+			 "'%s' is damaged or of another plan, and there are no spools to make it "
+			 "again: it is left as it is",
+			 path);
+}
+
 /* One attempt; build_upon false ignores the old database. */
 static int update_once(struct store *s, const char *path, bool build_upon, struct error *err)
 {
@@ -283,7 +299,7 @@ static int update_once(struct store *s, const char *path, bool build_upon, struc
 
 	if (build_upon && !open_database(path, SQLITE_OPEN_READONLY, &old, NULL))
 		u.fits = schema_fits(old, &s->plan, find_collection(s));
-	rc = u.fits ? read_known(s, old, &u, err) : 0;
+	rc = u.fits ? read_known(s, old, &u, err) : check_not_lost(s, path, err);
 	if (!rc)
 		rc = compare(s, &u, err);
 	if (!rc && !u.needed) {

@@ -42,7 +42,7 @@ exits 125 'no kernel matches, --strict' "$retally" run --source sim --replay win
 same 'the program ran all the same'
 like "$(cat err)" 'no kernel was seen: a device was opened, but no kernel that the filters take' 'with the likely reason'
 exits 0 'a program without a device' "$retally" run --source sim -o nodevice -- "$program" 8 none
-like "$(cat err)" 'no kernel was seen: no device was opened' 'has another one'
+like "$(cat err)" 'no kernel was seen: nothing was recorded in the program' 'has another one'
 unlike "$("$retally" report nodevice)" 'to collect the missing' 'and no pass is offered'
 
 # one pass, and another one later
