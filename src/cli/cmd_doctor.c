@@ -9,6 +9,7 @@
 #include "launch/program.h"
 #include "source/perf/perf_host.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -94,5 +95,7 @@ int cmd_doctor(int argc, char **argv)
 	if (!rc && o.argc)
 		rc = doctor_program(o.argv, &err);
 	options_release(&o);
+	if (!rc && fflush(stdout))
+		rc = error_set_errno(&err, RC_IO, errno, "cannot write the findings");
 	return rc ? command_fail(EXIT_USAGE, &err) : EXIT_FINE;
 }
