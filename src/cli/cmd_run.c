@@ -112,6 +112,18 @@ static bool run_sum_up(const struct options *o, const struct run_outcome *outcom
 	return complete;
 }
 
+/* What another launch needs to be like this one, beside what run_options know. */
+static const char *run_given(const struct options *o, const struct replay_choice *choice)
+{
+	static const char words[] = " --replay application --fixed-seed";
+
+	if (choice->in_place || (!choice->application && !o->fixed_seed))
+		return NULL;
+	if (!choice->application)
+		return words + strlen(" --replay application");
+	return o->fixed_seed ? words : " --replay application";
+}
+
 static int run_execute(struct setup *s, const struct options *o, const char *application,
 		       const struct replay_choice *choice, int *signal_out)
 {
@@ -129,6 +141,7 @@ static int run_execute(struct setup *s, const struct options *o, const char *app
 		.chdir_per_pass = o->chdir_per_pass,
 		.keep_going = o->keep_going,
 		.join = o->join,
+		.given = run_given(o, choice),
 		.pass_timeout = o->pass_timeout,
 		.mpi_wait = o->mpi_wait,
 		.progress = isatty(STDERR_FILENO) && !o->quiet ? show_progress : NULL,
@@ -178,7 +191,7 @@ static int run_execute(struct setup *s, const struct options *o, const char *app
 	*signal_out = rc ? 0 : outcome.signal;
 	if (rc)
 		command_fail(status, &err);
-	if (!rc || outcome.started) {
+	if (!outcome.left && (!rc || outcome.started)) {
 		complete = run_sum_up(o, &outcome);
 		if (ro.launcher && !o->distribute && !run_launcher_check(&outcome, &s->plan))
 			complete = false;

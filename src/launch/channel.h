@@ -16,6 +16,7 @@ enum channel_type {
 	/* supervisor to caller */
 	CHANNEL_PASS_BEGIN = 16, /* pass, a = position */
 	CHANNEL_STARTED,         /* the program was executed */
+	CHANNEL_PROGRAM,         /* a = process id of this pass's program */
 	CHANNEL_NOT_EXECUTED,    /* a = errno */
 	CHANNEL_STOPPED,         /* a = signal: the program stopped; so should we */
 	CHANNEL_PASS_END,        /* pass, a = exit code, b = signal, flags = 1: completed, time */
@@ -24,6 +25,7 @@ enum channel_type {
 };
 enum channel_end_flag {
 	CHANNEL_END_INTERRUPTED = 1 << 0,
+	CHANNEL_END_LEAVE = 1 << 1, /* the caller shall go at once: run_outcome.left */
 };
 
 struct channel_message {

@@ -4,6 +4,11 @@
 
 #include <string.h>
 
+bool inbox_ends(int signal)
+{
+	return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
+}
+
 void inbox_signals(sigset_t *set_out)
 {
 	static const int taken[] = {SIGCHLD, SIGCONT, SIGTSTP, SIGHUP,  SIGINT,

@@ -37,6 +37,8 @@ struct inbox_event {
 
 /* Signals the caller and the supervisor take, blocked, through signalfd. */
 void inbox_signals(sigset_t *set_out);
+/* Whether it is one of those that end a run: INT, TERM, HUP, QUIT. */
+bool inbox_ends(int signal);
 /* The supervisor itself was sent a signal. True: *event is one to act on. */
 bool inbox_own(struct inbox *b, int signal, int code, uint64_t now_ns, struct inbox_event *event);
 /* The caller says that it was sent one. True as above. */

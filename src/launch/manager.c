@@ -119,6 +119,27 @@ static void manager_handle_star(struct manager *m, enum star_event event,
 	}
 }
 
+void manager_vanished(struct manager *m, int rank)
+{
+	if (!m->choice.vanished || m->vanished_ns || !m->star)
+		return;
+	m->vanished_ns = manager_now();
+	m->vanished_rank = rank;
+}
+
+/* Others still run: in the launcher's way, after its grace. */
+void manager_check_vanished(struct manager *m)
+{
+	char text[80];
+
+	if (!m->vanished_ns || m->standing != MANAGER_RUNS ||
+	    manager_now() < m->vanished_ns + MANAGER_GRACE_NS)
+		return;
+	snprintf(text, sizeof(text), "the program of rank %d ended without MPI_Finalize",
+		 m->vanished_rank);
+	manager_abort(m, m->choice.vanished, text);
+}
+
 static void manager_pump_pmix(struct manager *m)
 {
 	struct pmix_news news;
@@ -128,6 +149,10 @@ static void manager_pump_pmix(struct manager *m)
 		if (event == PMIX_LOST) {
 			manager_abort(m, 1, news.text);
 			return;
+		}
+		if (event == PMIX_VANISHED) {
+			manager_vanished(m, news.rank);
+			continue;
 		}
 		/* The rank's own supervisor will see its program end with the status; this is for
 		 * one that does not get that far. */
@@ -168,6 +193,7 @@ void manager_pump(struct manager *m)
 	}
 	if (m->pmix)
 		manager_pump_pmix(m);
+	manager_check_vanished(m);
 }
 
 static int manager_poll_link(const struct pmi_link *l, struct pollfd *p)
@@ -409,6 +435,11 @@ static void manager_end_pmix(struct manager *m)
 	m->pmix_begun = false;
 	if (pmix_service_end(m->pmix, &err) && !m->pump.code)
 		m->pump = err; /* told in the next round */
+	/* Those that we ended had no time to. */
+	if (m->pmix->unfinished && m->standing == MANAGER_RUNS) {
+		m->unfinished = m->pmix->unfinished;
+		m->first_unfinished = m->pmix->first_unfinished;
+	}
 }
 
 void manager_decide(struct manager *m, const struct manager_vote *vote,
@@ -437,7 +468,23 @@ void manager_decide(struct manager *m, const struct manager_vote *vote,
 			snprintf(verdict->why, sizeof(verdict->why),
 				 "the program started further MPI processes");
 	}
+	m->vanished_ns = 0;
 	manager_end_pmix(m);
+}
+
+int manager_unfinished(const struct manager *m, char *text, size_t size)
+{
+	char others[32] = "";
+
+	if (!m->unfinished || !m->choice.unfinished)
+		return 0;
+	if (m->unfinished > 1)
+		snprintf(others, sizeof(others), " and of %d more", m->unfinished - 1);
+	snprintf(text, size,
+		 "the program of rank %d%s ended without MPI_Finalize, which is an error under "
+		 "mpirun: its status is %d",
+		 m->first_unfinished, others, m->choice.unfinished);
+	return m->choice.unfinished;
 }
 
 void manager_results(struct manager *m, const struct manager_vote *vote, char *text, size_t size)

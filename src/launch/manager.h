@@ -83,10 +83,14 @@ struct manager {
 	struct str extras; /* variables for the program, NUL-ended */
 	struct manager_rounds rounds;
 	enum manager_standing standing;
-	uint64_t ended_ns; /* since when it is not MANAGER_RUNS */
-	int job_status;    /* as of an exit: 128 + signal for a signal; of who ended the job */
-	bool told;         /* we ended it ourselves */
-	bool left_badly;   /* the launcher must see it: no finish */
+	uint64_t ended_ns;    /* since when it is not MANAGER_RUNS */
+	int job_status;       /* as of an exit: 128 + signal for a signal; of who ended the job */
+	uint64_t vanished_ns; /* since when a rank is gone that never finalized; 0: none is */
+	int vanished_rank;
+	int unfinished; /* ranks of this node that never finalized, in the last pass that had any */
+	int first_unfinished;
+	bool told;       /* we ended it ourselves */
+	bool left_badly; /* the launcher must see it: no finish */
 	struct pmix_abort {
 		bool is;
 		int rank, status;
@@ -115,7 +119,7 @@ void manager_forked(struct manager *m);
 int manager_polls(const struct manager *m, struct pollfd *polls);
 void manager_pump(struct manager *m);
 /* What to do with the running program at this moment; *at_out: when to look again (0: never). */
-enum manager_standing manager_verdict(const struct manager *m, uint64_t now_ns, uint64_t *at_out);
+enum manager_standing manager_verdict(struct manager *m, uint64_t now_ns, uint64_t *at_out);
 /* Our program met the time limit: it ends everywhere. */
 void manager_time_out(struct manager *m);
 /* The program's first process ended. When the job cannot go on after that, the others are told. */
@@ -126,8 +130,15 @@ bool manager_end(struct manager *m, int exit_code, int signal);
 /* What all ranks make of the pass. vote: ours. False in verdict->go_on: no further pass, why. */
 void manager_decide(struct manager *m, const struct manager_vote *vote,
 		    struct manager_verdict *verdict_out);
+/* The launcher's usual status for ranks of this node that ended without MPI_Finalize, with a
+ * sentence; 0: there are none, or it does not mind. */
+int manager_unfinished(const struct manager *m, char *text, size_t size);
 /* This rank ends the job, for a reason of ours. */
 void manager_abort(struct manager *m, int status, const char *text);
+/* This rank's program ended by a signal that ends the run; `process` is what the launcher started,
+ * and leaves `signal` to its default action. Under hydra it waits for the other ranks, a second at
+ * most, and all processes of a node are sent their signals at once. False: nobody sends it. */
+bool manager_leave(struct manager *m, pid_t process, int signal);
 /* After the last pass, records written: collects what the ranks did, bounded. Rank 0 gets a
  * sentence about those that did less, or "". */
 void manager_results(struct manager *m, const struct manager_vote *vote, char *text, size_t size);

@@ -4,6 +4,7 @@
 
 #include "launch/pmix_environment.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,6 +95,21 @@ static bool choice_is_pmix_launcher(const char *from)
 	       !strncmp(from, "PMIX_", 5);
 }
 
+/* What launchers do was tried: Open MPI's mpirun, hydra, Slurm's two plugins. */
+static void choice_unfinished(struct manager_choice *c, enum manager_mode mode, bool relay,
+			      identity_get *get, void *context)
+{
+	if (mode == MANAGER_SERVER)
+		return;
+	if (relay && choice_value(get, context, "MPI_LOCALRANKID")) {
+		c->vanished = 128 + SIGKILL;
+	} else if (!relay && choice_value(get, context, "OMPI_COMM_WORLD_RANK")) {
+		c->vanished = c->unfinished = 1;
+	} else if (!relay && choice_value(get, context, "PMIX_NAMESPACE")) {
+		c->vanished = 128 + SIGKILL;
+	}
+}
+
 int manager_choose(enum manager_mode mode, const struct identity *id, const char *job, bool socket,
 		   identity_get *get, void *context, struct manager_choice *c, struct error *err)
 {
@@ -119,6 +135,7 @@ int manager_choose(enum manager_mode mode, const struct identity *id, const char
 	}
 	if (!from)
 		from = id->rank_from;
+	choice_unfinished(c, mode, relay, get, context);
 	if (mode != MANAGER_SERVER && relay)
 		c->relay = true;
 	else if (mode == MANAGER_SERVER)

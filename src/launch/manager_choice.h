@@ -35,11 +35,15 @@ enum manager_mode {
 };
 
 struct manager_choice {
-	bool meet;          /* the supervisors of all ranks meet and keep step */
-	bool relay;         /* PMI of the launcher, relayed */
-	bool pmi;           /* a PMI-1 server of ours */
-	bool pmix;          /* a PMIx server of ours */
-	bool one_host;      /* all ranks are known to be on this machine */
+	bool meet;     /* the supervisors of all ranks meet and keep step */
+	bool relay;    /* PMI of the launcher, relayed */
+	bool pmi;      /* a PMI-1 server of ours */
+	bool pmix;     /* a PMIx server of ours */
+	bool one_host; /* all ranks are known to be on this machine */
+	/* Of a program that began MPI, exited with 0 and never finalized: the launcher ends a job
+	 * in which others still run with `vanished`, one in which all did so with `unfinished`; as
+	 * of an exit, 0: it does not mind. */
+	int vanished, unfinished;
 	int32_t rank, size; /* size SPOOL_RANK_NONE: PMI_PORT will tell */
 	char job[JOB_NAME_SIZE];
 };

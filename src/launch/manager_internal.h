@@ -13,5 +13,9 @@ void manager_job_ended(struct manager *m, int status, const char *fmt, ...)
  * ended meanwhile; RC_NOT_FOUND: not in time. */
 int manager_round(struct manager *m, enum star_kind kind, const void *bytes, size_t n,
 		  uint64_t until, struct star_news *news_out, struct error *err);
+/* A rank (of this node) ended with status 0 and never finalized. */
+void manager_vanished(struct manager *m, int rank);
+/* Ends the job when others still run after MANAGER_GRACE_NS. */
+void manager_check_vanished(struct manager *m);
 
 #endif

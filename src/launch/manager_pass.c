@@ -159,9 +159,14 @@ void manager_forked(struct manager *m)
 	m->child_end = -1;
 }
 
-enum manager_standing manager_verdict(const struct manager *m, uint64_t now_ns, uint64_t *at_out)
+enum manager_standing manager_verdict(struct manager *m, uint64_t now_ns, uint64_t *at_out)
 {
 	*at_out = 0;
+	manager_check_vanished(m);
+	if (m->vanished_ns && m->standing == MANAGER_RUNS) {
+		*at_out = m->vanished_ns + MANAGER_GRACE_NS;
+		return MANAGER_RUNS;
+	}
 	/* Worlds of their own: none ends because of another one. */
 	if (m->standing == MANAGER_RUNS ||
 	    (m->standing == MANAGER_ENDED && !m->choice.relay && !m->choice.pmi && !m->choice.pmix))
@@ -222,6 +227,8 @@ bool manager_end(struct manager *m, int exit_code, int signal)
 
 	manager_forked(m);
 	manager_pump(m);
+	if (well && m->relay_open && m->relay.began && !m->relay.ended && !m->relay.aborted)
+		manager_vanished(m, m->choice.rank);
 	/* A second time nothing has changed: the links are closed. */
 	if (!manager_judge(m, well) && m->standing != MANAGER_TIMED_OUT)
 		manager_abort(m, signal ? 128 + signal : exit_code, "its program ended the job");

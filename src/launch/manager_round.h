@@ -15,6 +15,7 @@
 /* Rounds of ours beside those of star.h. */
 #define MANAGER_ROUND_BEGIN  ((enum star_kind)4)
 #define MANAGER_ROUND_RESULT ((enum star_kind)5)
+#define MANAGER_ROUND_LEAVE  ((enum star_kind)6)
 
 /* Why a rank wants no further pass. */
 enum manager_reason {

@@ -286,8 +286,7 @@ static void pass_reap(struct pass *p)
 static void pass_signal(struct pass *p, const struct inbox_event *e)
 {
 	struct supervisor *s = p->s;
-	bool ends = e->signal == SIGINT || e->signal == SIGTERM || e->signal == SIGHUP ||
-		    e->signal == SIGQUIT;
+	bool ends = inbox_ends(e->signal);
 	/* A group's signal has not reached a program that is in a group of its own; the terminal
 	 * would not have reached it without us either. */
 	bool pass_on = e->direct || (!e->kernel && p->alive && getpgid(p->pid) != getpgrp());
@@ -432,6 +431,7 @@ enum manager_idle pass_idle(struct supervisor *s, uint64_t until_ns)
 		pass_wait(&p, due && due < until_ns ? due : until_ns);
 	while (inbox_due(&s->inbox, pass_now_ns(), &e))
 		pass_signal(&p, &e);
+	supervisor_leave(s, NULL);
 	return s->caller_gone ? MANAGER_LEAVE : s->interrupts ? MANAGER_HURRY : MANAGER_STAY;
 }
 
@@ -531,7 +531,11 @@ void pass_run(struct supervisor *s, uint32_t pass, bool first, const int streams
 			;
 	}
 	close(go);
+	if (s->job->leave_at_once && p.go)
+		channel_send(s->job->channel,
+			     &(struct channel_message){.type = CHANNEL_PROGRAM, .a = p.pid});
 	pass_loop(&p);
+	supervisor_leave(s, result_out);
 	result_out->job_goes_on =
 		manager_end(&s->manager, result_out->exit_code, result_out->signal);
 	input_end_pass(&s->input);

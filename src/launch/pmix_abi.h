@@ -20,6 +20,7 @@ enum pmix_abi_status {
 	PMIX_ABI_SUCCESS = 0,
 	PMIX_ABI_ERROR = -1,
 	PMIX_ABI_NOT_FOUND = -46,
+	PMIX_ABI_LOST_CONNECTION = -61, /* an event */
 	PMIX_ABI_NOT_SUPPORTED = -47,
 	PMIX_ABI_DONE = -157, /* done at once: no callback follows */
 };
@@ -100,6 +101,15 @@ typedef void pmix_abi_modex_done(int status, const char *bytes, size_t n, void *
 typedef void pmix_abi_info_done(int status, struct pmix_abi_info *info, size_t n, void *data,
 				pmix_abi_release *release, void *release_data);
 
+/* An event happened; the handler calls `done` with `data`. */
+typedef void pmix_abi_event_done(int status, struct pmix_abi_info *results, size_t n_results,
+				 pmix_abi_op_done *done, void *done_data, void *data);
+typedef void pmix_abi_event(size_t handler, int status, const struct pmix_abi_proc *source,
+			    struct pmix_abi_info *info, size_t n_info,
+			    struct pmix_abi_info *results, size_t n_results,
+			    pmix_abi_event_done *done, void *data);
+typedef void pmix_abi_registered(int status, size_t handler, void *data);
+
 /* Our answers to the library, called in a thread of it. A NULL is "not supported". The order is
  * the interface; what later versions added behind must read as NULL, hence the room at the end:
  * the library copies as many as it knows. */
@@ -146,6 +156,9 @@ _Static_assert(offsetof(struct pmix_abi_module, job_control) == 19 * sizeof(void
 	   pmix_abi_op_done *done, void *data))                                          \
 	X(PMIx_server_deregister_client, void,                                           \
 	  (const struct pmix_abi_proc *proc, pmix_abi_op_done *done, void *data))        \
+	X(PMIx_Register_event_handler, int,                                              \
+	  (int *codes, size_t n_codes, struct pmix_abi_info *info, size_t n_info,        \
+	   pmix_abi_event *handler, pmix_abi_registered *done, void *data))              \
 	X(PMIx_server_setup_fork, int, (const struct pmix_abi_proc *proc, char ***environment))
 
 #endif

@@ -27,6 +27,9 @@ enum pmix_message_type {
 	PMIX_MESSAGE_BEGUN,       /* strings: for each local rank its variables, then "" */
 	PMIX_MESSAGE_FENCE,       /* what this node has to give */
 	PMIX_MESSAGE_ABORT,       /* a = rank, b = status; string: text */
+	PMIX_MESSAGE_LOST,        /* a = rank: its connection is gone and it has not finalized */
+	PMIX_MESSAGE_UNFINISHED,  /* before ENDED: a = how many ranks of this node did not finalize,
+				   * b = the first of them */
 	PMIX_MESSAGE_ENDED,
 	PMIX_MESSAGE_FAILED, /* a = enum rc; string: a sentence. Nothing follows. */
 };

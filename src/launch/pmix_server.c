@@ -35,7 +35,7 @@
 /* What libpmix told us, on its way to the main thread. */
 struct server_upcall {
 	struct server_upcall *next;
-	enum pmix_message_type type; /* FENCE or ABORT */
+	enum pmix_message_type type; /* FENCE, ABORT or LOST */
 	char *bytes;                 /* owned */
 	size_t n;
 	int rank, status;
@@ -57,6 +57,9 @@ static struct server {
 	pthread_mutex_t lock;        /* of the rest */
 	pthread_cond_t changed;
 	struct server_upcall *first, **last;
+	struct server_client {
+		bool connected, finalized;
+	} * clients; /* by rank */
 	bool step_done;
 	int step_status;
 } server;
@@ -80,14 +83,66 @@ static void server_free(void *bytes)
 	free(bytes);
 }
 
-static int on_client(const struct pmix_abi_proc *proc, void *object, pmix_abi_op_done *done,
-		     void *data)
+static bool server_is_rank(const struct pmix_abi_proc *proc)
 {
-	(void)proc;
+	return proc && proc->rank < (uint32_t)server.job.size;
+}
+
+/* PMIX_ABI_DONE and no call of `done`: what calls us answers the client then. */
+static int on_connected(const struct pmix_abi_proc *proc, void *object, pmix_abi_op_done *done,
+			void *data)
+{
 	(void)object;
+	(void)done;
+	(void)data;
+	pthread_mutex_lock(&server.lock);
+	if (server_is_rank(proc))
+		server.clients[proc->rank].connected = true;
+	pthread_mutex_unlock(&server.lock);
+	return PMIX_ABI_DONE;
+}
+
+static int on_finalized(const struct pmix_abi_proc *proc, void *object, pmix_abi_op_done *done,
+			void *data)
+{
+	(void)object;
+	(void)done;
+	(void)data;
+	pthread_mutex_lock(&server.lock);
+	if (server_is_rank(proc))
+		server.clients[proc->rank].finalized = true;
+	pthread_mutex_unlock(&server.lock);
+	return PMIX_ABI_DONE;
+}
+
+/* Events of ranks that are lost at the same time may be one, with the first as its source. */
+static void on_lost(size_t handler, int status, const struct pmix_abi_proc *source,
+		    struct pmix_abi_info *info, size_t n_info, struct pmix_abi_info *results,
+		    size_t n_results, pmix_abi_event_done *done, void *data)
+{
+	struct server_upcall *u = NULL;
+	bool vanished = false;
+
+	(void)handler;
+	(void)status;
+	(void)info;
+	(void)n_info;
+	(void)results;
+	(void)n_results;
+	pthread_mutex_lock(&server.lock);
+	if (server_is_rank(source))
+		vanished = server.clients[source->rank].connected &&
+			   !server.clients[source->rank].finalized;
+	pthread_mutex_unlock(&server.lock);
+	if (vanished)
+		u = calloc(1, sizeof(*u));
+	if (u) {
+		u->type = PMIX_MESSAGE_LOST;
+		u->rank = (int)source->rank;
+		server_queue(u);
+	}
 	if (done)
-		done(PMIX_ABI_SUCCESS, data);
-	return PMIX_ABI_SUCCESS;
+		done(PMIX_ABI_SUCCESS, NULL, 0, NULL, NULL, data);
 }
 
 static int on_abort(const struct pmix_abi_proc *proc, void *object, int status, const char *text,
@@ -288,8 +343,8 @@ static struct pmix_abi_proc server_proc(int rank)
 static void server_open_library(void)
 {
 	static struct pmix_abi_module module = {
-		.client_connected = on_client,
-		.client_finalized = on_client,
+		.client_connected = on_connected,
+		.client_finalized = on_finalized,
 		.abort = on_abort,
 		.fence = on_fence,
 		.direct_modex = on_modex,
@@ -300,12 +355,15 @@ static void server_open_library(void)
 		{.key = PMIX_ABI_KEY_HOSTNAME, .value.type = PMIX_ABI_STRING},
 	};
 	struct error err = {0};
+	int lost = PMIX_ABI_LOST_CONNECTION;
 
 	if (pmix_api_open(&server.api, server.program[0] ? server.program : NULL, &err))
 		server_fail(err.code, err.message);
 	info[0].value.data.string = server.folder;
 	info[1].value.data.string = server.job.hosts[server.job.local[0]];
 	server_check("PMIx_server_init", server.api.PMIx_server_init(&module, info, 2));
+	if (server.api.PMIx_Register_event_handler(&lost, 1, NULL, 0, on_lost, NULL, NULL) < 0)
+		log_info("libpmix does not tell of ranks that vanish");
 }
 
 /* The variables of each local rank. */
@@ -415,6 +473,23 @@ static void server_end(void)
 	server_step_end("PMIx_server_deregister_nspace", PMIX_ABI_SUCCESS);
 }
 
+/* The processes of the pass are gone: who of them did not finalize. */
+static void server_tell_unfinished(void)
+{
+	int n = 0, first = -1;
+
+	pthread_mutex_lock(&server.lock);
+	for (int i = 0; i < server.job.size; i++) {
+		if (!server.clients[i].connected || server.clients[i].finalized)
+			continue;
+		n++;
+		first = first < 0 ? i : first;
+	}
+	pthread_mutex_unlock(&server.lock);
+	if (n)
+		server_reply(PMIX_MESSAGE_UNFINISHED, n, first, NULL, 0);
+}
+
 static void server_fence_done(const struct pmix_message *m, const char *payload)
 {
 	struct server_upcall *u = server.fence;
@@ -444,7 +519,7 @@ static void server_drain(void)
 			server.fence = u;
 			server_reply(PMIX_MESSAGE_FENCE, 0, 0, u->bytes, u->n);
 		} else {
-			server_reply(PMIX_MESSAGE_ABORT, u->rank, u->status, u->bytes, u->n);
+			server_reply(u->type, u->rank, u->status, u->bytes, u->n);
 			server_upcall_free(u);
 		}
 	}
@@ -504,6 +579,9 @@ static void child_pass(int index)
 	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
 	pthread_cond_init(&server.changed, &monotonic);
 	server.last = &server.first;
+	server.clients = calloc((size_t)server.job.size, sizeof(*server.clients));
+	if (!server.clients)
+		server_fail(RC_NO_MEMORY, "out of memory");
 	server.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (server.wake < 0)
 		server_fail(RC_IO, "the PMIx server cannot wait");
@@ -512,6 +590,8 @@ static void child_pass(int index)
 	ended = server_loop();
 	/* Should the library get stuck in ending: the clock ends us. */
 	alarm(PMIX_SERVER_STEP_MS / 1000);
+	if (ended)
+		server_tell_unfinished();
 	server_end();
 	server.api.PMIx_server_finalize();
 	_exit(ended ? 0 : SERVER_CHILD_LEFT);

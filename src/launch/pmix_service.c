@@ -72,6 +72,11 @@ static int service_ask(struct pmix_service *s, const struct pmix_message *ask, c
 			return service_failed(s, m, *payload_out, err);
 		if (m->type == (uint32_t)answer)
 			return 0;
+		if (m->type == PMIX_MESSAGE_UNFINISHED) {
+			s->unfinished = m->a;
+			s->first_unfinished = m->b;
+			continue;
+		}
 		log_debug("message %u of an ended pass is dropped", m->type);
 	}
 }
@@ -111,6 +116,7 @@ int pmix_service_begin(struct pmix_service *s, unsigned index, const char **vari
 	if (rc)
 		return rc;
 	*size_out = m.size;
+	s->unfinished = 0;
 	s->in_pass = true;
 	return 0;
 }
@@ -152,6 +158,10 @@ enum pmix_event pmix_service_pump(struct pmix_service *s, struct pmix_news *news
 			news->status = m.b;
 			snprintf(news->text, sizeof(news->text), "%s", text ? text : "");
 			return PMIX_ABORTED;
+		}
+		if (m.type == PMIX_MESSAGE_LOST) {
+			news->rank = m.a;
+			return PMIX_VANISHED;
 		}
 		if (m.type != PMIX_MESSAGE_FENCE)
 			return service_tell_lost(s, news, "the PMIx server sent nonsense");

@@ -42,6 +42,8 @@ struct pmix_service {
 	unsigned major, minor; /* of OpenPMIx, from open on */
 	char library[512];     /* its path */
 	bool in_pass;
+	int unfinished; /* ranks of this node that began and never finalized, in the last pass */
+	int first_unfinished;
 };
 
 struct pmix_service_job {
@@ -55,8 +57,9 @@ struct pmix_service_job {
 
 enum pmix_event {
 	PMIX_NOTHING,
-	PMIX_ABORTED, /* rank, status, text: a process called PMIx_Abort, as MPI_Abort does */
-	PMIX_LOST,    /* text: the server is gone; end the pass */
+	PMIX_ABORTED,  /* rank, status, text: a process called PMIx_Abort, as MPI_Abort does */
+	PMIX_VANISHED, /* rank: its connection is gone, and it has not finalized */
+	PMIX_LOST,     /* text: the server is gone; end the pass */
 };
 struct pmix_news {
 	int rank, status;

@@ -10,6 +10,7 @@
 #include "base/str.h"
 #include "launch/channel.h"
 #include "launch/directory.h"
+#include "launch/exposed.h"
 #include "launch/inbox.h"
 #include "launch/job.h"
 #include "launch/launcher.h"
@@ -57,7 +58,8 @@ struct run {
 	int channel;
 	uint32_t pass, position; /* the running one; 0: none */
 	uint64_t begin_ns, pass_begin_ns;
-	bool ended;                     /* the supervisor said so */
+	bool ended; /* the supervisor said so */
+	struct exposed exposed;
 	struct channel_message refused; /* type 0: none */
 };
 
@@ -188,6 +190,9 @@ static void run_handle(struct run *r, const struct channel_message *m)
 	case CHANNEL_STARTED:
 		o->started = true;
 		break;
+	case CHANNEL_PROGRAM:
+		exposed_program(&r->exposed, m->a, pass_now_ns());
+		break;
 	case CHANNEL_NOT_EXECUTED:
 		r->refused = *m;
 		break;
@@ -201,6 +206,7 @@ static void run_handle(struct run *r, const struct channel_message *m)
 		if (m->a || m->b || !(m->flags & 1))
 			o->passes_failed++;
 		r->pass = 0;
+		exposed_program(&r->exposed, 0, 0);
 		break;
 	case CHANNEL_FINDING:
 		run_add_finding(r, (enum run_finding_kind)m->a, m->pass, m->text);
@@ -210,6 +216,7 @@ static void run_handle(struct run *r, const struct channel_message *m)
 		o->exit_status = m->a;
 		o->signal = m->b;
 		o->interrupted = m->flags & CHANNEL_END_INTERRUPTED;
+		o->left = m->flags & CHANNEL_END_LEAVE;
 		break;
 	case CHANNEL_SIGNAL:
 	default:
@@ -240,13 +247,18 @@ static void run_loop(struct run *r)
 			{.fd = r->process.signals, .events = POLLIN},
 		};
 		struct channel_message m;
-		int n = poll(polls, 2, r->options->progress ? RUN_TICK_MS : -1), rc;
+		int wait = exposed_timeout(&r->exposed, pass_now_ns()), n, rc;
+
+		if (r->options->progress && (wait < 0 || wait > RUN_TICK_MS))
+			wait = RUN_TICK_MS;
+		n = poll(polls, 2, wait);
+		exposed_look(&r->exposed, pass_now_ns());
 
 		if (polls[1].revents && n > 0)
 			run_read_signals(r);
 		while ((rc = channel_receive(r->channel, &m)) > 0)
 			run_handle(r, &m);
-		if (rc < 0)
+		if (rc < 0 || r->outcome->left)
 			return;
 		if (n == 0 && r->pass && r->options->progress)
 			r->options->progress(r->options->progress_data, r->pass, r->position,
@@ -277,7 +289,7 @@ static int run_finish(struct run *r, struct error *err)
 	const struct channel_message *m = &r->refused;
 	int status = 0;
 
-	while (waitpid(r->supervisor, &status, 0) < 0 && errno == EINTR)
+	while (!o->left && waitpid(r->supervisor, &status, 0) < 0 && errno == EINTR)
 		;
 	o->total_seconds = (double)(pass_now_ns() - r->begin_ns) / 1e9;
 	if (m->type) {
@@ -349,10 +361,15 @@ static int run_supervised(struct run *r, struct supervisor_job *job, struct erro
 	close(ends[1]);
 	r->channel = ends[0];
 	run_give_streams_away(r->options);
+	r->exposed.wanted = job->leave_at_once;
+	r->exposed.blocked = r->process.mask;
+	exposed_program(&r->exposed, 0, 0);
 	run_loop(r);
 	close(r->channel);
 	rc = run_finish(r, err);
-	if (job->pmix)
+	if (job->pmix && r->outcome->left)
+		pmix_service_close(job->pmix); /* it goes with the supervisor */
+	else if (job->pmix)
 		pmix_service_stop(job->pmix);
 	return rc;
 }
@@ -374,6 +391,7 @@ static void run_describe_options(const struct run_options *o, struct str *text)
 		 : d->unit == DISTRIBUTE_PROCESS ? " --distribute process"
 						 : "",
 		 d->unit && d->random ? ":random" : "");
+	str_add(text, o->given ? o->given : "");
 	if (d->has_seed)
 		str_addf(text, " --seed %llu", (unsigned long long)d->seed);
 	if (o->in_place)
@@ -589,6 +607,9 @@ int run_program(const struct run_options *asked, const struct plan *plan,
 			.launch = outcome->launch,
 			.folder = directory.fd,
 			.choice = choice.meet ? &choice : NULL,
+			.directory = directory.path,
+			.rank = identity.rank,
+			.leave_at_once = identity.rank != SPOOL_RANK_NONE,
 			.meet_at_end = choice.meet && chosen.pass,
 			.host = identity.host,
 			.pmix = choice.pmix ? &pmix : NULL,

@@ -64,8 +64,10 @@ struct run_options {
 	/* libretally.so, absolute: it counts the marked regions of a program that is run once a
 	 * pass, when its file shows that it has marks. NULL: they are not counted. */
 	const char *region_library;
-	const char *join; /* id of the collection that `output` holds and whose command is another
-			   * than argv, which a launcher started; NULL: that of argv */
+	const char *join;  /* id of the collection that `output` holds and whose command is another
+			    * than argv, which a launcher started; NULL: that of argv */
+	const char *given; /* further options for a launch like this one, as words of a shell with a
+			    * blank in front of each; NULL: none */
 	const struct run_launcher *launcher; /* NULL: argv is the program */
 	bool no_aslr;                        /* the same addresses in every pass */
 	bool chdir_per_pass; /* later passes run in DIR/cwd/LAUNCH/pass-K, a fresh empty folder:
@@ -117,6 +119,8 @@ struct run_outcome {
 	uint32_t passes_failed;    /* nonzero status, signal, time limit */
 	bool started;              /* the program was executed at least once */
 	bool interrupted;          /* a signal ended the run before its last pass */
+	bool left; /* so it did, in a parallel job: the supervisor still writes what there is,
+		    * nothing is to be waited for or summed up, only to end by `signal` */
 	char launch[HASH_TEXT_SIZE];
 	char *directory;      /* owned; NULL when it was not made */
 	char *spool;          /* owned; path of the file with the records, or NULL */

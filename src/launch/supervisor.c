@@ -3,12 +3,15 @@
 #include "launch/supervisor.h"
 
 #include "base/hash.h"
+#include "base/str.h"
 #include "launch/channel.h"
+#include "launch/exposed.h"
 #include "launch/leftovers.h"
 #include "launch/pass.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,6 +19,8 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#define SUPERVISOR_LEAVE_MS 500
 
 void supervisor_find(struct supervisor *s, enum run_finding_kind kind, uint32_t pass,
 		     const char *fmt, ...)
@@ -28,6 +33,7 @@ void supervisor_find(struct supervisor *s, enum run_finding_kind kind, uint32_t 
 	va_start(ap, fmt);
 	vsnprintf(m.text, sizeof(m.text), fmt, ap);
 	va_end(ap);
+	str_tame(m.text);
 	if (kind == RUN_FINDING_DISABLED) {
 		note = SPOOL_NOTE_DISABLED;
 	} else if (kind == RUN_FINDING_NOT_COUNTED) {
@@ -57,7 +63,6 @@ static enum manager_idle supervisor_idle(void *context, uint64_t until_ns)
 struct progress {
 	int exit_status, signal; /* of the first pass that failed */
 	bool failed;
-	bool first_failed;
 	struct pass_result first; /* what the first pass ended with */
 };
 
@@ -105,10 +110,102 @@ static void supervisor_describe_end(const struct pass_result *r, char *text, siz
 		snprintf(text, size, "exited with status %d", r->exit_code);
 }
 
-/* Findings about one pass's end, its flags, its records. */
-static void supervisor_record(struct supervisor *s, struct progress *progress, uint32_t pass,
-			      bool first, const struct pass_result *r, uint32_t flags)
+/* The status of the run, if this is the first pass that failed. */
+static void supervisor_judge(struct supervisor *s, const struct pass_result *r)
 {
+	struct progress *progress = s->progress;
+
+	if (progress->failed || (!r->exit_code && !r->signal) || r->timed_out)
+		return;
+	progress->failed = true;
+	progress->exit_status = r->exit_code;
+	progress->signal = r->signal;
+	/* Ended by us because another rank ended the job: as that one did. */
+	if (r->job_ended) {
+		progress->exit_status = s->manager.job_status;
+		progress->signal = progress->exit_status > 128 ? progress->exit_status - 128 : 0;
+	}
+	/* Killed by us because of a second Ctrl-C: that is what it died of. */
+	if (r->cut_short && s->stop_signal)
+		progress->signal = s->stop_signal;
+	if (progress->signal)
+		progress->exit_status = 128 + progress->signal;
+}
+
+/* How the run ended, to the caller; once. */
+static void supervisor_tell_end(struct supervisor *s, uint32_t flags)
+{
+	const struct progress *progress = s->progress;
+	struct channel_message end = {.type = CHANNEL_END,
+				      .a = progress->exit_status,
+				      .b = progress->signal,
+				      .flags = flags};
+
+	if (s->told_end)
+		return;
+	s->told_end = true;
+	if (s->stop_outside && !progress->failed) {
+		end.b = s->stop_signal;
+		end.a = 128 + s->stop_signal;
+	}
+	if (s->interrupts)
+		end.flags |= CHANNEL_END_INTERRUPTED;
+	channel_send(s->job->channel, &end);
+}
+
+/* The caller ends by the same signal as the program did, together with those of the other ranks. */
+static bool supervisor_end_with_others(struct supervisor *s)
+{
+	struct channel_message expose = {.type = CHANNEL_PROGRAM};
+	struct pollfd p = {.fd = s->job->channel};
+	pid_t caller = getppid();
+
+	if (s->caller_gone || !s->progress->signal || !s->manager.relay_open)
+		return false;
+	channel_send(s->job->channel, &expose);
+	if (!exposed_wait(caller, s->progress->signal) ||
+	    !manager_leave(&s->manager, caller, s->progress->signal))
+		return false;
+	/* Whoever sends it may be late. */
+	if (poll(&p, 1, SUPERVISOR_LEAVE_MS) <= 0)
+		return false;
+	s->told_end = true;
+	return true;
+}
+
+void supervisor_leave(struct supervisor *s, const struct pass_result *r)
+{
+	int null;
+
+	if (!s->job->leave_at_once || s->told_end)
+		return;
+	/* The program may have died of the signal before we were told that it was sent to us. */
+	if (!s->interrupts &&
+	    (!r || r->job_ended || !inbox_ends(r->signal) || s->job->options->keep_going))
+		return;
+	if (r)
+		supervisor_judge(s, r);
+	if (s->job->rank <= 0)
+		dprintf(STDERR_FILENO,
+			"retally: interrupted: the passes until now are in '%s', see `retally "
+			"report`\n",
+			s->job->directory);
+	if (!supervisor_end_with_others(s))
+		supervisor_tell_end(s, CHANNEL_END_INTERRUPTED | CHANNEL_END_LEAVE);
+	/* Launchers wait for the end of file of their ranks' streams. */
+	null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	if (null < 0)
+		return;
+	dup2(null, STDOUT_FILENO);
+	dup2(null, STDERR_FILENO);
+	close(null);
+}
+
+/* Findings about one pass's end, its flags, its records. */
+static void supervisor_record(struct supervisor *s, uint32_t pass, bool first,
+			      const struct pass_result *r, uint32_t flags)
+{
+	struct progress *progress = s->progress;
 	struct channel_message m = {.type = CHANNEL_PASS_END, .pass = pass};
 	bool ours = r->timed_out || r->cut_short; /* ended by us: not the program's own status */
 
@@ -144,22 +241,7 @@ static void supervisor_record(struct supervisor *s, struct progress *progress, u
 	m.time_ns = r->times.end_ns - r->times.begin_ns;
 	s->completed += m.flags;
 	channel_send(s->job->channel, &m);
-	if (!progress->failed && (r->exit_code || r->signal) && !r->timed_out) {
-		progress->failed = true;
-		progress->exit_status = r->exit_code;
-		progress->signal = r->signal;
-		/* Ended by us because another rank ended the job: as that one did. */
-		if (r->job_ended) {
-			progress->exit_status = s->manager.job_status;
-			progress->signal =
-				progress->exit_status > 128 ? progress->exit_status - 128 : 0;
-		}
-		/* Killed by us because of a second Ctrl-C: that is what it died of. */
-		if (r->cut_short && s->stop_signal)
-			progress->signal = s->stop_signal;
-		if (progress->signal)
-			progress->exit_status = 128 + progress->signal;
-	}
+	supervisor_judge(s, r);
 }
 
 /* What the pass left in /dev/shm; removed when another pass follows. */
@@ -280,7 +362,7 @@ static bool supervisor_decide(struct supervisor *s, uint32_t pass, const struct 
 	if (r->job_ended)
 		supervisor_find(s, RUN_FINDING_NOTE, pass, "pass %u was ended with the job: %s",
 				pass, s->manager.text);
-	if (s->caller_gone)
+	if (s->caller_gone && !s->told_end)
 		manager_abort(&s->manager, 128 + SIGKILL, "its retally was killed");
 	manager_decide(&s->manager, &vote, &verdict);
 	if (verdict.wall_ns > s->first_wall_ns && s->begun == 1)
@@ -294,7 +376,7 @@ static bool supervisor_decide(struct supervisor *s, uint32_t pass, const struct 
 }
 
 /* One pass with all that belongs to it. False: no further pass. */
-static bool supervisor_pass(struct supervisor *s, struct progress *progress, uint32_t index)
+static bool supervisor_pass(struct supervisor *s, uint32_t index)
 {
 	const struct supervisor_job *job = s->job;
 	uint32_t pass = job->passes[index];
@@ -361,7 +443,7 @@ static bool supervisor_pass(struct supervisor *s, struct progress *progress, uin
 	}
 	flags |= r.timed_out ? SPOOL_PASS_TIMED_OUT : 0;
 	flags |= r.timed_out || r.cut_short || r.orphans_remain ? SPOOL_PASS_INCOMPLETE : 0;
-	supervisor_record(s, progress, pass, first, &r, flags);
+	supervisor_record(s, pass, first, &r, flags);
 	go_on = supervisor_decide(s, pass, &r, last);
 	if (r.orphans_remain && !last)
 		supervisor_find(s, RUN_FINDING_ORPHANS, pass,
@@ -459,11 +541,18 @@ static void supervisor_collect(struct supervisor *s)
 				    .completed = s->completed,
 				    .wanted = s->job->n_passes};
 	char text[300];
+	int status;
 
+	status = manager_unfinished(&s->manager, text, sizeof(text));
+	if (status && !s->progress->failed) {
+		s->progress->failed = true;
+		s->progress->exit_status = status;
+		supervisor_find(s, RUN_FINDING_NOTE, 0, "%s", text);
+	}
 	manager_results(&s->manager, &vote, text, sizeof(text));
 	if (text[0])
 		supervisor_find(s, RUN_FINDING_NOTE, 0, "%s", text);
-	if (s->caller_gone)
+	if (s->caller_gone && !s->told_end)
 		manager_abort(&s->manager, 128 + SIGKILL, "its retally was killed");
 	manager_finish(&s->manager);
 }
@@ -472,11 +561,11 @@ void supervisor_run(const struct supervisor_job *job)
 {
 	static struct supervisor s;
 	struct progress progress = {0};
-	struct channel_message end = {.type = CHANNEL_END};
 	struct error err = {0};
 	sigset_t writing;
 
 	s.job = job;
+	s.progress = &progress;
 	s.n_passes = job->n_passes;
 	s.manager = (struct manager){.number = -1, .child_end = -1};
 	s.record.spool = job->spool;
@@ -503,7 +592,7 @@ void supervisor_run(const struct supervisor_job *job)
 	supervisor_try_no_aslr(&s);
 	if (supervisor_meet(&s))
 		for (uint32_t i = 0; i < s.n_passes; i++)
-			if (!supervisor_pass(&s, &progress, i))
+			if (!supervisor_pass(&s, i))
 				break;
 	if (s.record.failed)
 		supervisor_find(&s, RUN_FINDING_DISABLED, 0,
@@ -513,14 +602,7 @@ void supervisor_run(const struct supervisor_job *job)
 		supervisor_find(&s, RUN_FINDING_DISABLED, 0, "%.400s", err.message);
 	supervisor_meet_late(&s);
 	supervisor_collect(&s);
-	end.a = progress.exit_status;
-	end.b = progress.signal;
-	if (s.stop_outside && !progress.failed) {
-		end.b = s.stop_signal;
-		end.a = 128 + s.stop_signal;
-	}
-	end.flags = s.interrupts ? CHANNEL_END_INTERRUPTED : 0;
-	channel_send(job->channel, &end);
+	supervisor_tell_end(&s, 0);
 out:
 	manager_release(&s.manager);
 	input_release(&s.input);

@@ -19,6 +19,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct pass_result;
+
 /* What the caller prepared; all of it outlives the supervisor. */
 struct supervisor_job {
 	const struct run_options *options;
@@ -28,6 +30,11 @@ struct supervisor_job {
 	const char *launch;
 	int folder;                          /* the run directory, open */
 	const struct manager_choice *choice; /* of a rank of a parallel job, for several passes */
+	/* After a signal that ends a run the caller goes as soon as the program has: launchers kill
+	 * what is still there. What is left to do is done without it. */
+	bool leave_at_once;
+	const char *directory; /* path of the run directory */
+	int32_t rank;          /* or SPOOL_RANK_NONE */
 	bool meet_at_end; /* the ranks meet after the only pass, for what rank 0 says of them */
 	const char *host; /* name of this machine */
 	struct pmix_service *pmix; /* started by the caller, NULL: not needed */
@@ -65,6 +72,8 @@ struct supervisor {
 	uint64_t declined;   /* hash of the last RUN_FINDING_NOT_COUNTED that the caller was told */
 	int stop_signal;     /* the first of them */
 	bool stop_outside;   /* it came while no program was running */
+	bool told_end;       /* the caller was told how the run ended: it may be gone */
+	struct progress *progress; /* how the passes so far ended */
 	uint64_t first_wall_ns;
 };
 
@@ -74,5 +83,9 @@ void supervisor_run(const struct supervisor_job *job) __attribute__((noreturn));
 /* A finding: to the caller and into the spool. Cut to fit one line. */
 void supervisor_find(struct supervisor *s, enum run_finding_kind kind, uint32_t pass,
 		     const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+/* To be called when the program has ended and before anything is written or waited for, and, with
+ * NULL, when a signal came while none was running: where job->leave_at_once asks for it and the run
+ * was interrupted, the caller is told how the run ended, and goes. */
+void supervisor_leave(struct supervisor *s, const struct pass_result *r);
 
 #endif

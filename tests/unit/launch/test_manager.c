@@ -27,39 +27,43 @@ static const struct {
 	enum manager_mode mode;
 	const char *wanted; /* letters: m meet, r relay, 1 PMI-1, x PMIx, h one host */
 	const char *error;  /* a part of it */
+	int vanished, unfinished;
 } choices[] = {
-	{"HOME=/root", "", false, MANAGER_AUTO, "", NULL},
+	{"HOME=/root", "", false, MANAGER_AUTO, "", NULL, 0, 0},
 	{"PMI_FD=7 PMI_RANK=1 PMI_SIZE=4 MPI_LOCALNRANKS=4 MPI_LOCALRANKID=1", "j", true,
-	 MANAGER_AUTO, "mrh", NULL},
+	 MANAGER_AUTO, "mrh", NULL, 137, 0},
 	{"PMI_FD=7 PMI_RANK=1 PMI_SIZE=4 MPI_LOCALNRANKS=2 MPI_LOCALRANKID=1", "j", true,
-	 MANAGER_AUTO, "mr", NULL},
-	{"PMI_PORT=h:1 PMI_ID=1 MPI_LOCALRANKID=1", "j", false, MANAGER_AUTO, "mr", NULL},
-	{"PMI_FD=7 PMI_RANK=1 PMI_SIZE=4", "j", true, MANAGER_SERVER, "m1x", NULL},
-	{"PMI_FD=7 PMI_RANK=1 PMI_SIZE=4", "j", true, MANAGER_NONE, "m", NULL},
-	{"PMI_FD=7 PMI_RANK=1 PMI_SIZE=4", "", true, MANAGER_NONE, "", NULL},
+	 MANAGER_AUTO, "mr", NULL, 137, 0},
+	{"PMI_PORT=h:1 PMI_ID=1 MPI_LOCALRANKID=1", "j", false, MANAGER_AUTO, "mr", NULL, 137, 0},
+	{"PMI_FD=7 PMI_RANK=1 PMI_SIZE=4", "j", true, MANAGER_SERVER, "m1x", NULL, 0, 0},
+	{"PMI_FD=7 PMI_RANK=1 PMI_SIZE=4", "j", true, MANAGER_NONE, "m", NULL, 0, 0},
+	{"PMI_FD=7 PMI_RANK=1 PMI_SIZE=4", "", true, MANAGER_NONE, "", NULL, 0, 0},
 	/* mpirun, also below a launcher whose socket is not ours any more. */
 	{"PMIX_NAMESPACE=n PMIX_RANK=1 OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2 "
 	 "OMPI_COMM_WORLD_LOCAL_SIZE=2 PMI_FD=7",
-	 "j", false, MANAGER_AUTO, "mxh", NULL},
+	 "j", false, MANAGER_AUTO, "mxh", NULL, 1, 1},
 	{"PMIX_NAMESPACE=n PMIX_RANK=1 SLURM_PROCID=1 SLURM_STEP_NUM_TASKS=2 "
 	 "SLURM_STEP_NUM_NODES=1",
-	 "j", false, MANAGER_AUTO, "mxh", NULL},
+	 "j", false, MANAGER_AUTO, "mxh", NULL, 137, 0},
 	/* Slurm's nodes are the batch step's here. */
 	{"PMIX_NAMESPACE=n PMIX_RANK=1 OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2 "
 	 "SLURM_PROCID=0 SLURM_STEP_NUM_TASKS=1 SLURM_STEP_NUM_NODES=1",
-	 "j", false, MANAGER_AUTO, "mx", NULL},
+	 "j", false, MANAGER_AUTO, "mx", NULL, 1, 1},
+	/* Slurm's pmi2 does not mind who finalizes. */
+	{"PMI_FD=7 PMI_RANK=1 PMI_SIZE=4 SLURM_PROCID=1", "j", true, MANAGER_AUTO, "mr", NULL, 0,
+	 0},
 	/* Singletons keep step where their launch has a name, and one rank needs none. */
-	{"SLURM_PROCID=1 SLURM_STEP_NUM_TASKS=2", "j", false, MANAGER_AUTO, "m", NULL},
-	{"SLURM_PROCID=1 SLURM_STEP_NUM_TASKS=2", "j", false, MANAGER_SERVER, "m1x", NULL},
-	{"RETALLY_RANK=1 RETALLY_SIZE=2", "", false, MANAGER_AUTO, "", NULL},
-	{"PMI_FD=7 PMI_RANK=0 PMI_SIZE=1", "", true, MANAGER_AUTO, "mrh", NULL},
+	{"SLURM_PROCID=1 SLURM_STEP_NUM_TASKS=2", "j", false, MANAGER_AUTO, "m", NULL, 0, 0},
+	{"SLURM_PROCID=1 SLURM_STEP_NUM_TASKS=2", "j", false, MANAGER_SERVER, "m1x", NULL, 0, 0},
+	{"RETALLY_RANK=1 RETALLY_SIZE=2", "", false, MANAGER_AUTO, "", NULL, 0, 0},
+	{"PMI_FD=7 PMI_RANK=0 PMI_SIZE=1", "", true, MANAGER_AUTO, "mrh", NULL, 0, 0},
 	/* What cannot be. */
-	{"PMI_FD=7 PMI_RANK=0 PMI_SIZE=2", "", true, MANAGER_AUTO, NULL, "RETALLY_JOB"},
-	{"PMIX_NAMESPACE=n PMIX_RANK=0", "j", false, MANAGER_AUTO, NULL, "number of ranks"},
-	{"PMIX_NAMESPACE=n", "j", false, MANAGER_AUTO, NULL, "its rank is not known"},
-	{"PALS_RANKID=0", "j", false, MANAGER_AUTO, NULL, "--mpi server"},
-	{"HOME=/root", "", false, MANAGER_RELAY, NULL, "no PMI"},
-	{"HOME=/root", "", false, MANAGER_SERVER, NULL, "no rank of a job"},
+	{"PMI_FD=7 PMI_RANK=0 PMI_SIZE=2", "", true, MANAGER_AUTO, NULL, "RETALLY_JOB", 0, 0},
+	{"PMIX_NAMESPACE=n PMIX_RANK=0", "j", false, MANAGER_AUTO, NULL, "number of ranks", 0, 0},
+	{"PMIX_NAMESPACE=n", "j", false, MANAGER_AUTO, NULL, "its rank is not known", 0, 0},
+	{"PALS_RANKID=0", "j", false, MANAGER_AUTO, NULL, "--mpi server", 0, 0},
+	{"HOME=/root", "", false, MANAGER_RELAY, NULL, "no PMI", 0, 0},
+	{"HOME=/root", "", false, MANAGER_SERVER, NULL, "no rank of a job", 0, 0},
 };
 
 static void test_choice(void **state)
@@ -85,6 +89,8 @@ static void test_choice(void **state)
 			if (rc || strcmp(got, choices[i].wanted) != 0)
 				fail_msg("%s: %d '%s', not '%s'", environment, rc, got,
 					 choices[i].wanted);
+			assert_int_equal(c.vanished, choices[i].vanished);
+			assert_int_equal(c.unfinished, choices[i].unfinished);
 		}
 		free(environment);
 	}
