@@ -144,8 +144,11 @@ static void measure(const char *dir, const char *what, bool scan, double samples
 	end = now();
 	cpu = (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
 	      (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1e-6;
-	printf("%-8s %8.2f s, %8.2f s CPU, %6.2f M samples per CPU second, at most %.0f MiB\n",
-	       what, end - begin, cpu, samples / cpu / 1e6, (double)u.ru_maxrss / 1024);
+	printf("%-8s %8.2f s, %8.2f s CPU (%.2f s in the kernel), %6.2f M samples per CPU second, "
+	       "at most %.0f MiB\n",
+	       what, end - begin, cpu,
+	       (double)u.ru_stime.tv_sec + (double)u.ru_stime.tv_usec * 1e-6, samples / cpu / 1e6,
+	       (double)u.ru_maxrss / 1024);
 }
 
 int main(int argc, char **argv)

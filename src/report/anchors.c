@@ -158,7 +158,7 @@ static void add_up(struct anchors *a)
 
 int anchors_collect(struct anchors **out, struct store *s, const bool *kernels, struct error *err)
 {
-	struct store_scan scan = {.pass = STORE_ALL_PASSES, .kernels = kernels, .brief = true};
+	struct store_scan scan = {.pass = STORE_ALL_PASSES, .kernels = kernels};
 	struct anchors *a = calloc(1, sizeof(*a));
 	int rc = a ? store_match_load(s, err) : no_memory(err);
 

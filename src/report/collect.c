@@ -294,8 +294,7 @@ static int add_row(void *data, const struct store_row *r, struct error *err)
 
 int collect_rows(struct values *v, struct error *err)
 {
-	struct store_scan scan = {
-		.pass = STORE_ALL_PASSES, .kernels = v->options.kernels, .brief = true};
+	struct store_scan scan = {.pass = STORE_ALL_PASSES, .kernels = v->options.kernels};
 
 	return store_scan(v->store, &scan, add_row, v, err);
 }

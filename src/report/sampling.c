@@ -32,7 +32,7 @@ struct sampling {
 	const struct metric_code *code;
 	VEC(struct group) groups;
 	struct id_map index; /* hash of the stratum to group */
-	struct id_map seen;  /* dispatches: (number / 64, process and kind) to 64 bits */
+	struct id_map seen;  /* numbers of dispatches, by process and kind */
 	bool *sampled;       /* [kernel]: counted live, a pass each */
 	bool *by_process;    /* [kernel]: has rows of processes that took one pass each */
 	uint32_t *pass_of;   /* [spool]: the only pass in which it has dispatches, or MANY_PASSES */
@@ -104,18 +104,6 @@ static struct group *group_of(struct sampling *x, const struct store_row *r)
 	return &x->groups.items[x->groups.n - 1];
 }
 
-static bool is_new(struct sampling *x, const struct store_row *r, bool *failed)
-{
-	uint64_t bits = 0, bit = 1ull << (r->dispatch % 64);
-	uint32_t process = (uint32_t)r->run->spool->id * 4 + r->unit % 4;
-
-	id_map_get(&x->seen, r->dispatch / 64, process, &bits);
-	if (bits & bit)
-		return false;
-	*failed = !id_map_set(&x->seen, r->dispatch / 64, process, bits | bit);
-	return true;
-}
-
 static int add_joint(struct sampling *x, struct group *g, uint32_t m, const struct store_row *r,
 		     struct error *err)
 {
@@ -160,8 +148,9 @@ static int take(void *data, const struct store_row *r, struct error *err)
 {
 	struct sampling *x = data;
 	const struct plan_pass *p = &x->plan->passes[r->run->pass - 1];
-	bool failed = false;
+	uint32_t process = (uint32_t)r->run->spool->id * 4 + r->unit % 4;
 	struct group *g;
+	bool is_new;
 	int rc = 0;
 
 	if (r->flags & SPOOL_DISPATCH_REPLAYED || r->unit == SPOOL_UNIT_PROCESS)
@@ -175,9 +164,9 @@ static int take(void *data, const struct store_row *r, struct error *err)
 	if (!g)
 		return no_memory(err);
 	x->sampled[r->kernel] = true;
-	g->population += is_new(x, r, &failed);
-	if (failed)
+	if (!id_map_mark(&x->seen, r->dispatch, process, &is_new))
 		return no_memory(err);
+	g->population += is_new;
 	for (uint32_t i = 0; i < p->n_counters; i++) {
 		if (is_ok(&r->values[i]))
 			moments_add(&g->counters[p->counters[i]], number(&r->values[i]));

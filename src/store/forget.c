@@ -27,8 +27,8 @@ int ingest_forget(sqlite3 *db, int64_t spool, uint32_t n_passes, struct error *e
 		sqlite3_finalize(s);
 		if (rc <= 0)
 			continue;
-		rc = sql_executef(db, err, "DELETE FROM pass_%u WHERE row BETWEEN %lld AND %lld", k,
-				  first, last);
+		rc = sql_executef(db, err, "DELETE FROM block_%u WHERE first BETWEEN %lld AND %lld",
+				  k, first, last);
 		if (!rc)
 			rc = sql_executef(db, err,
 					  "DELETE FROM sample_extra WHERE pass = %u"

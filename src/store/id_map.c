@@ -66,14 +66,23 @@ bool id_map_set(struct id_map *m, uint64_t a, uint32_t b, uint64_t value)
 	return true;
 }
 
-void id_map_remove(struct id_map *m, uint64_t a, uint32_t b)
+bool id_map_mark(struct id_map *m, uint64_t number, uint32_t set, bool *new_out)
+{
+	uint64_t bits = 0, bit = (uint64_t)1 << number % 64;
+
+	id_map_get(m, number / 64, set, &bits);
+	*new_out = !(bits & bit);
+	return !*new_out || id_map_set(m, number / 64, set, bits | bit);
+}
+
+void id_map_remove_value(struct id_map *m, uint64_t a, uint32_t b, uint64_t value)
 {
 	size_t hole, i, mask = m->capacity - 1;
 
 	if (!m->n)
 		return;
 	hole = find(m, a, b);
-	if (!m->slots[hole].used)
+	if (!m->slots[hole].used || m->slots[hole].value != value)
 		return;
 	m->n--;
 	for (i = (hole + 1) & mask; m->slots[i].used; i = (i + 1) & mask) {

@@ -24,7 +24,11 @@ struct id_map {
 bool id_map_get(const struct id_map *m, uint64_t a, uint32_t b, uint64_t *value_out);
 /* Adds or replaces. False when memory is out. */
 bool id_map_set(struct id_map *m, uint64_t a, uint32_t b, uint64_t value);
-void id_map_remove(struct id_map *m, uint64_t a, uint32_t b);
+/* As a set of numbers, 64 to a slot, in sets of their own: adds one, *new_out: it was not there.
+ * False when memory is out. */
+bool id_map_mark(struct id_map *m, uint64_t number, uint32_t set, bool *new_out);
+/* Nothing, unless the key has this value. */
+void id_map_remove_value(struct id_map *m, uint64_t a, uint32_t b, uint64_t value);
 void id_map_release(struct id_map *m);
 
 #endif

@@ -23,7 +23,7 @@ struct ingest {
 	sqlite3 *db;
 	const struct plan *plan;
 	int64_t spool;
-	struct window window;
+	struct window *window;
 	struct problems problems;
 	struct id_map kernels; /* id in the file to index of names */
 	VEC(struct ingest_name) names;
@@ -61,10 +61,9 @@ static int ingest_init(struct ingest *in, struct error *err)
 	in->counts = calloc(total ? total : 1, sizeof(*in->counts));
 	if (!in->counts)
 		return no_memory(err);
-	rc = window_init(&in->window, in->db, plan, err);
-	if (!rc)
-		rc = sql_prepare(in->db, "SELECT kernel FROM kernel WHERE unit = ? AND name = ?",
-				 &in->find_kernel, err);
+	window_begin_spool(in->window);
+	rc = sql_prepare(in->db, "SELECT kernel FROM kernel WHERE unit = ? AND name = ?",
+			 &in->find_kernel, err);
 	if (!rc)
 		rc = sql_prepare(in->db, "INSERT INTO kernel(unit, name) VALUES(?, ?)",
 				 &in->add_kernel, err);
@@ -95,7 +94,6 @@ static void ingest_release(struct ingest *in)
 	sqlite3_finalize(in->end_run);
 	sqlite3_finalize(in->add_window);
 	sqlite3_finalize(in->add_declined);
-	window_release(&in->window);
 	problems_release(&in->problems);
 	id_map_release(&in->kernels);
 	vec_for_each (&in->names, name)
@@ -316,7 +314,7 @@ static int on_dispatch(struct ingest *in, const struct spool_record *r, struct e
 	if (!rc)
 		rc = kernel_of(in, d, &kernel, err);
 	return rc ? rc
-		  : window_add(&in->window, d, in->run[d->pass], in->attempt[d->pass], kernel, err);
+		  : window_add(in->window, d, in->run[d->pass], in->attempt[d->pass], kernel, err);
 }
 
 static int on_declined(struct ingest *in, const struct spool_record *r, struct error *err)
@@ -429,7 +427,7 @@ static int on_sample(struct ingest *in, struct window_slot *slot, const struct s
 		v.kind = SAMPLE_U64;
 	}
 	v.bits = v.status == SAMPLE_OK || v.status == SAMPLE_MULTIPLEXED ? sample->value.u64 : 0;
-	sum = window_value(&in->window, slot, position);
+	sum = window_value(in->window, slot, position);
 	if (sample->instance == SPOOL_INSTANCE_ALL) {
 		rc = sum->whole ? RC_EXISTS : 0;
 		if (!rc) {
@@ -437,8 +435,8 @@ static int on_sample(struct ingest *in, struct window_slot *slot, const struct s
 			sum->whole = true;
 		}
 	} else {
-		rc = window_add_extra(&in->window, slot, sample->counter, sample->instance,
-				      v.status, v.status == SAMPLE_OK ? &v : NULL, err);
+		rc = window_add_extra(in->window, slot, sample->counter, sample->instance, v.status,
+				      v.status == SAMPLE_OK ? &v : NULL, err);
 		if (!rc)
 			add_instance(sum, &v,
 				     in->plan->counters[sample->counter].flags & PLAN_COUNTER_MEAN);
@@ -463,7 +461,7 @@ static int on_samples(struct ingest *in, const struct spool_record *r, struct er
 
 	if (pass_is_bad(in, head->pass, 1))
 		return 0;
-	slot = window_find(&in->window, head->pass, head->dispatch);
+	slot = window_find(in->window, head->pass, head->dispatch);
 	if (!slot) {
 		problems_add(&in->problems, PROBLEM_NO_DISPATCH,
 			     "samples of dispatch %llu of pass %u come without that dispatch",
@@ -523,12 +521,12 @@ static int write_ranges(struct ingest *in, struct error *err)
 	int rc = sql_prepare(in->db, "INSERT INTO spool_rows VALUES(?, ?, ?, ?)", &s, err);
 
 	for (uint32_t k = 0; !rc && k <= in->plan->n_passes; k++) {
-		if (!in->window.first_row[k])
+		if (!in->window->first_row[k])
 			continue;
 		sqlite3_bind_int64(s, 1, in->spool);
 		sqlite3_bind_int64(s, 2, k);
-		sqlite3_bind_int64(s, 3, in->window.first_row[k]);
-		sqlite3_bind_int64(s, 4, in->window.next_row[k] - 1);
+		sqlite3_bind_int64(s, 3, in->window->first_row[k]);
+		sqlite3_bind_int64(s, 4, in->window->next_row[k] - 1);
 		rc = sql_run(s, err);
 	}
 	sqlite3_finalize(s);
@@ -572,7 +570,7 @@ static int ingest_records(struct ingest *in, const char *path, enum store_spool_
 
 	if (rc)
 		return rc;
-	if (spool_open(&reader, path, &why)) {
+	if (spool_open_with(&reader, path, &in->window->memory, &why)) {
 		problems_add(&in->problems, PROBLEM_DAMAGE, "%s", why.message);
 		*state_out = STORE_SPOOL_DAMAGED;
 		return 0;
@@ -588,7 +586,7 @@ static int ingest_records(struct ingest *in, const char *path, enum store_spool_
 	}
 	spool_close_reader(&reader);
 	if (!rc)
-		rc = window_flush(&in->window, err);
+		rc = window_flush(in->window, err);
 	if (!rc)
 		rc = write_ranges(in, err);
 	return rc ? rc : write_coverage(in, err);
@@ -644,10 +642,10 @@ static bool belongs(struct ingest *in, const struct found_spool *f, const char *
 	return true;
 }
 
-int ingest_spool(sqlite3 *db, const struct plan *plan, const char *dir,
-		 const struct found_spool *file, const char *collection, struct error *err)
+int ingest_spool(struct window *window, const char *dir, const struct found_spool *file,
+		 const char *collection, struct error *err)
 {
-	struct ingest in = {.db = db, .plan = plan};
+	struct ingest in = {.window = window, .db = window->db, .plan = window->plan};
 	enum store_spool_state state = STORE_SPOOL_COMPLETE;
 	struct str path = STR_INIT;
 	int rc;
@@ -667,9 +665,9 @@ int ingest_spool(sqlite3 *db, const struct plan *plan, const char *dir,
 			&in.problems, PROBLEM_TORN,
 			"ends within a record (its process was killed); what precedes is used");
 	if (!rc)
-		rc = problems_write(&in.problems, db, in.spool, file->file, err);
+		rc = problems_write(&in.problems, in.db, in.spool, file->file, err);
 	if (!rc)
-		rc = sql_executef(db, err, "UPDATE spool SET state = %d WHERE spool = %lld",
+		rc = sql_executef(in.db, err, "UPDATE spool SET state = %d WHERE spool = %lld",
 				  (int)state, (long long)in.spool);
 	ingest_release(&in);
 	str_release(&path);

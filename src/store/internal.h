@@ -8,7 +8,7 @@
 #include "store/sql.h"
 #include "store/store.h"
 
-#define STORE_SCHEMA_VERSION 4
+#define STORE_SCHEMA_VERSION 5
 /* SQLite allows 2000 columns a table; counters beyond go to sample_extra. */
 #define STORE_COLUMNS_MAX 1900
 
@@ -51,14 +51,15 @@ void store_add_word(struct str *out, const char *word);
 /* ---- schema.c ---- */
 /* Creates every table but those of the passes, and describes the plan in them. */
 int schema_create(sqlite3 *db, const struct plan *plan, const char *collection, struct error *err);
-/* Creates pass_K when it is not there. K 0 has no counters. */
+/* Creates block_K and the view pass_K when they are not there. K 0 has no counters. */
 int schema_create_pass(sqlite3 *db, const struct plan *plan, uint32_t pass, struct error *err);
 /* Is db one of ours, for this plan and collection? */
 bool schema_fits(sqlite3 *db, const struct plan *plan, const char *collection);
+/* Is it one for this plan and collection, of another version of these tables? */
+bool schema_is_other_version(sqlite3 *db, const struct plan *plan, const char *collection,
+			     char *version_out, size_t size);
 /* How many counters of pass K have a column. */
 uint32_t schema_columns(const struct plan *plan, uint32_t pass);
-/* Their columns, quoted, each with a comma in front. */
-void schema_add_columns(const struct plan *plan, uint32_t pass, struct str *out);
 
 /* ---- find.c ---- */
 /* Fills found, in canonical order. A directory without spool/ has none. */
@@ -73,8 +74,9 @@ int update_database(struct store *s, struct error *err);
 /* ---- ingest.c ---- */
 /* Adds one spool, inside a transaction. Problems in the file become findings; an error is the
  * database's. */
-int ingest_spool(sqlite3 *db, const struct plan *plan, const char *dir,
-		 const struct found_spool *file, const char *collection, struct error *err);
+struct window;
+int ingest_spool(struct window *window, const char *dir, const struct found_spool *file,
+		 const char *collection, struct error *err);
 /* ---- forget.c ---- */
 /* Takes every row of a spool out again. */
 int ingest_forget(sqlite3 *db, int64_t spool, uint32_t n_passes, struct error *err);

@@ -3,6 +3,7 @@
  * Reading the database: the small tables into memory, in orders that do not depend on how the
  * database came to be, and the large ones row by row.
  */
+#include "store/block.h"
 #include "store/id_map.h"
 #include "store/internal.h"
 
@@ -247,6 +248,7 @@ struct scan {
 	struct id_map runs, kernels; /* id to index */
 	struct store_value *values;
 	VEC(struct store_instance) instances;
+	struct block_reader blocks;
 	sqlite3_stmt *extra;
 	const struct store_run *last_run;
 };
@@ -305,27 +307,6 @@ static int read_extra(struct scan *c, uint32_t pass, int64_t row, struct error *
 	return rc;
 }
 
-/* What a query for rows begins with; then come the counters, and unless the scan is brief, these.
- */
-static const char brief_columns[] =
-	"row, run, kernel, dispatch, unit, begin_ns, end_ns, enabled_ns, running_ns, extra,"
-	" attempt, flags";
-#define BRIEF_COLUMNS 12
-static const char other_columns[] = ", device, grid_x, grid_y, grid_z, block_x, block_y, block_z,"
-				    " queue, registers, shared_bytes";
-
-static void read_others(sqlite3_stmt *q, int at, struct store_row *r)
-{
-	r->device = (uint32_t)sqlite3_column_int64(q, at);
-	for (int i = 0; i < 3; i++) {
-		r->grid[i] = (uint32_t)sqlite3_column_int64(q, at + 1 + i);
-		r->block[i] = (uint32_t)sqlite3_column_int64(q, at + 4 + i);
-	}
-	r->queue = sql_column_u64(q, at + 7);
-	r->registers = (uint32_t)sqlite3_column_int64(q, at + 8);
-	r->shared_bytes = (uint32_t)sqlite3_column_int64(q, at + 9);
-}
-
 /* Rows of one execution follow one another. */
 static const struct store_run *run_of(struct scan *c, int64_t id)
 {
@@ -338,11 +319,22 @@ static const struct store_run *run_of(struct scan *c, int64_t id)
 	return c->last_run = &c->s->runs.items[at];
 }
 
-static int scan_row(struct scan *c, sqlite3_stmt *q, uint32_t pass, uint32_t columns,
-		    struct error *err)
+static int scan_row(struct scan *c, const struct block_row *b, uint32_t pass, struct error *err)
 {
 	struct store_row r = {
-		.run = run_of(c, sqlite3_column_int64(q, 1)),
+		.run = run_of(c, b->run),
+		.unit = b->kind.unit,
+		.device = b->kind.device,
+		.dispatch = b->dispatch,
+		.queue = b->kind.queue,
+		.begin_ns = b->begin_ns,
+		.end_ns = b->end_ns,
+		.registers = b->kind.registers,
+		.shared_bytes = b->kind.shared_bytes,
+		.enabled_ns = b->enabled_ns,
+		.running_ns = b->running_ns,
+		.attempt = b->kind.attempt,
+		.flags = b->kind.flags,
 		.n_values = pass ? c->s->plan.passes[pass - 1].n_counters : 0,
 		.values = c->values,
 		.complete = true,
@@ -350,29 +342,19 @@ static int scan_row(struct scan *c, sqlite3_stmt *q, uint32_t pass, uint32_t col
 	uint64_t kernel;
 	int rc = 0;
 
-	if (!r.run || !id_map_get(&c->kernels, (uint64_t)sqlite3_column_int64(q, 2), 0, &kernel))
+	if (!r.run || !id_map_get(&c->kernels, (uint64_t)b->kind.kernel, 0, &kernel))
 		return error_set(err, RC_CORRUPT, "'%s/retally.db': row %lld of pass %u has no run",
-				 c->s->dir, (long long)sqlite3_column_int64(q, 0), pass);
+				 c->s->dir, (long long)b->row, pass);
 	if (c->what->kernels && !c->what->kernels[kernel])
 		return 0;
 	r.kernel = (uint32_t)kernel;
-	r.dispatch = sql_column_u64(q, 3);
-	r.unit = (uint32_t)sqlite3_column_int64(q, 4);
-	r.begin_ns = sql_column_u64(q, 5);
-	r.end_ns = sql_column_u64(q, 6);
-	r.enabled_ns = sql_column_u64(q, 7);
-	r.running_ns = sql_column_u64(q, 8);
-	r.attempt = (uint32_t)sqlite3_column_int64(q, 10);
-	r.flags = (uint32_t)sqlite3_column_int64(q, 11);
-	for (uint32_t i = 0; i < columns; i++)
-		read_value(q, (int)(BRIEF_COLUMNS + i), &c->values[i]);
-	for (size_t i = columns; i < r.n_values; i++)
+	memcpy(r.grid, b->kind.grid, sizeof(r.grid));
+	memcpy(r.block, b->kind.block, sizeof(r.block));
+	for (size_t i = schema_columns(&c->s->plan, pass); i < r.n_values; i++)
 		c->values[i] = (struct store_value){0};
-	if (!c->what->brief)
-		read_others(q, (int)(BRIEF_COLUMNS + columns), &r);
 	vec_clear(&c->instances);
-	if (sqlite3_column_int64(q, 9))
-		rc = read_extra(c, pass, sqlite3_column_int64(q, 0), err);
+	if (b->extra)
+		rc = read_extra(c, pass, b->row, err);
 	for (size_t i = 0; i < r.n_values; i++)
 		r.complete =
 			r.complete && c->values[i].recorded && c->values[i].status == SAMPLE_OK;
@@ -383,9 +365,8 @@ static int scan_row(struct scan *c, sqlite3_stmt *q, uint32_t pass, uint32_t col
 
 static int scan_pass(struct scan *c, uint32_t pass, struct error *err)
 {
-	sqlite3_stmt *ranges = NULL, *q = NULL;
-	uint32_t columns = schema_columns(&c->s->plan, pass);
-	struct str sql = STR_INIT;
+	sqlite3_stmt *ranges = NULL;
+	struct block_row row;
 	int rc = sql_prepare(c->s->db,
 			     "SELECT r.first, r.last FROM spool_rows r JOIN spool s USING(spool)"
 			     " WHERE r.pass = ?"
@@ -394,32 +375,22 @@ static int scan_pass(struct scan *c, uint32_t pass, struct error *err)
 
 	if (rc)
 		return rc;
-	str_addf(&sql, "SELECT %s", brief_columns);
-	schema_add_columns(&c->s->plan, pass, &sql);
-	str_addf(&sql, "%s FROM pass_%u WHERE row BETWEEN ? AND ?",
-		 c->what->brief ? "" : other_columns, pass);
 	sqlite3_bind_int64(ranges, 1, pass);
 	while (!rc && (rc = sql_step(ranges, err)) > 0) {
-		rc = 0;
-		if (!q) /* the table exists when a range does */
-			rc = sql_prepare(c->s->db, str_text(&sql), &q, err);
-		if (rc)
-			break;
-		sqlite3_bind_int64(q, 1, sqlite3_column_int64(ranges, 0));
-		sqlite3_bind_int64(q, 2, sqlite3_column_int64(ranges, 1));
-		while (!rc && (rc = sql_step(q, err)) > 0)
-			rc = scan_row(c, q, pass, columns, err);
-		sqlite3_reset(q);
+		/* The table exists when a range does. */
+		rc = block_read_rows(&c->blocks, pass, sqlite3_column_int64(ranges, 0),
+				     sqlite3_column_int64(ranges, 1), err);
+		while (!rc && (rc = block_next(&c->blocks, &row, c->values, err)) > 0)
+			rc = scan_row(c, &row, pass, err);
 	}
-	sqlite3_finalize(q);
 	sqlite3_finalize(ranges);
-	str_release(&sql);
 	return rc;
 }
 
 static int scan_init(struct scan *c, struct error *err)
 {
 	size_t most = 1;
+	int rc;
 
 	for (uint32_t k = 0; k < c->s->plan.n_passes; k++) {
 		if (c->s->plan.passes[k].n_counters > most)
@@ -436,10 +407,12 @@ static int scan_init(struct scan *c, struct error *err)
 		if (!id_map_set(&c->kernels, (uint64_t)c->s->kernels.items[i].id, 0, i))
 			return no_memory(err);
 	}
-	return sql_prepare(c->s->db,
-			   "SELECT counter, instance, status, value FROM sample_extra"
-			   " WHERE pass = ? AND row = ? ORDER BY counter, instance",
-			   &c->extra, err);
+	rc = block_reader_init(&c->blocks, c->s->db, &c->s->plan, c->s->dir, err);
+	return rc ? rc
+		  : sql_prepare(c->s->db,
+				"SELECT counter, instance, status, value FROM sample_extra"
+				" WHERE pass = ? AND row = ? ORDER BY counter, instance",
+				&c->extra, err);
 }
 
 int store_scan(struct store *s, const struct store_scan *what,
@@ -456,6 +429,7 @@ int store_scan(struct store *s, const struct store_scan *what,
 		rc = scan_pass(&c, what->pass, err);
 	}
 	sqlite3_finalize(c.extra);
+	block_reader_release(&c.blocks);
 	free(c.values);
 	vec_release(&c.instances);
 	id_map_release(&c.runs);

@@ -21,6 +21,8 @@ struct logical {
 };
 struct match_execution {
 	uint32_t lane, pass;
+	uint32_t unit; /* n > 0: of all its dispatches, which are n from `first` on, and the same */
+	uint64_t first, n; /* in all executions of the lane */
 };
 struct lane {
 	size_t first_logical;
@@ -61,14 +63,19 @@ static int load_executions(struct store *s, struct matches *m, struct error *err
 {
 	sqlite3_stmt *q = NULL;
 	int rc = sql_prepare(
-		s->db, "SELECT execution, lane, spool, run, pass FROM execution ORDER BY execution",
+		s->db,
+		"SELECT execution, lane, spool, run, pass, unit, first, n FROM execution"
+		" ORDER BY execution",
 		&q, err);
 
 	while (!rc && (rc = sql_step(q, err)) > 0) {
 		uint32_t id = (uint32_t)sqlite3_column_int64(q, 0);
 		bool in_place = sqlite3_column_type(q, 3) == SQLITE_NULL;
-		struct match_execution e = {(uint32_t)sqlite3_column_int64(q, 1),
-					    (uint32_t)sqlite3_column_int64(q, 4)};
+		struct match_execution e = {.lane = (uint32_t)sqlite3_column_int64(q, 1),
+					    .pass = (uint32_t)sqlite3_column_int64(q, 4),
+					    .unit = (uint32_t)sqlite3_column_int64(q, 5),
+					    .first = sql_column_u64(q, 6),
+					    .n = sql_column_u64(q, 7)};
 
 		if (id != m->executions.n + 1)
 			rc = error_set(err, RC_CORRUPT, "'%s/retally.db': executions are missing",
@@ -81,8 +88,14 @@ static int load_executions(struct store *s, struct matches *m, struct error *err
 			rc = 0;
 		while (!rc && m->lanes.n <= e.lane)
 			rc = vec_push(&m->lanes, (struct lane){0}) ? 0 : no_memory(err);
-		if (!rc && !m->lanes.items[e.lane].n++)
+		if (rc)
+			break;
+		if (m->lanes.items[e.lane].n++) {
+			m->sums.pairs[MATCH_EXACT] += e.n;
+		} else {
 			m->sums.lanes++;
+			m->sums.dispatches += e.n;
+		}
 	}
 	sqlite3_finalize(q);
 	m->sums.executions = (uint32_t)m->executions.n;
@@ -133,9 +146,18 @@ static int load_pair(struct store *s, struct matches *m, sqlite3_stmt *q, uint32
 	return 0;
 }
 
-static int load_pairs(struct store *s, struct matches *m, struct error *err)
+/* The index of a row of table kernel in store_kernels. */
+static uint32_t kernel_index(const struct id_map *kernels, sqlite3_stmt *q, int column)
 {
-	struct id_map kernels = {0};
+	uint64_t kernel = 0;
+
+	id_map_get(kernels, (uint64_t)sqlite3_column_int64(q, column), 0, &kernel);
+	return (uint32_t)kernel;
+}
+
+static int load_pairs(struct store *s, struct matches *m, const struct id_map *kernels,
+		      struct error *err)
+{
 	uint32_t last_lane = 0;
 	sqlite3_stmt *q = NULL;
 	int rc = sql_prepare(s->db,
@@ -143,25 +165,32 @@ static int load_pairs(struct store *s, struct matches *m, struct error *err)
 			     " FROM dispatch_match ORDER BY execution, unit, dispatch, kernel",
 			     &q, err);
 
-	for (size_t i = 0; !rc && i < s->kernels.n; i++) {
-		if (!id_map_set(&kernels, (uint64_t)s->kernels.items[i].id, 0, i))
-			rc = no_memory(err);
-	}
-	while (!rc && (rc = sql_step(q, err)) > 0) {
-		uint64_t kernel = 0;
-
-		id_map_get(&kernels, (uint64_t)sqlite3_column_int64(q, 3), 0, &kernel);
-		rc = load_pair(s, m, q, (uint32_t)kernel, &last_lane, err);
-	}
+	while (!rc && (rc = sql_step(q, err)) > 0)
+		rc = load_pair(s, m, q, kernel_index(kernels, q, 3), &last_lane, err);
 	sqlite3_finalize(q);
-	id_map_release(&kernels);
 	return rc;
 }
 
-static int add_up(struct store *s, struct matches *m, struct error *err)
+/* Dispatches of lanes whose executions are alike, into of[kernel].of. */
+static int load_alike(struct store *s, const struct id_map *kernels, struct store_unmatched *of,
+		      struct error *err)
+{
+	sqlite3_stmt *q = NULL;
+	int rc = sql_prepare(s->db, "SELECT kernel, n FROM lane_kernel", &q, err);
+
+	while (!rc && (rc = sql_step(q, err)) > 0) {
+		of[kernel_index(kernels, q, 0)].of += sql_column_u64(q, 1);
+		rc = 0;
+	}
+	sqlite3_finalize(q);
+	return rc;
+}
+
+static int add_up(struct store *s, struct matches *m, const struct id_map *kernels,
+		  struct error *err)
 {
 	struct store_unmatched *of = calloc(s->kernels.n + 1, sizeof(*of));
-	int rc = of ? 0 : no_memory(err);
+	int rc = of ? load_alike(s, kernels, of, err) : no_memory(err);
 
 	/* An entry tells the lane of its dispatch. */
 	vec_for_each (&m->entries, e)
@@ -192,6 +221,7 @@ static int add_up(struct store *s, struct matches *m, struct error *err)
 
 int store_match_load(struct store *s, struct error *err)
 {
+	struct id_map kernels = {0};
 	struct matches *m;
 	int rc;
 
@@ -202,10 +232,15 @@ int store_match_load(struct store *s, struct error *err)
 		return no_memory(err);
 	m->sums.lowest = 1;
 	rc = load_executions(s, m, err);
+	for (size_t i = 0; !rc && i < s->kernels.n; i++) {
+		if (!id_map_set(&kernels, (uint64_t)s->kernels.items[i].id, 0, i))
+			rc = no_memory(err);
+	}
 	if (!rc)
-		rc = load_pairs(s, m, err);
+		rc = load_pairs(s, m, &kernels, err);
 	if (!rc)
-		rc = add_up(s, m, err);
+		rc = add_up(s, m, &kernels, err);
+	id_map_release(&kernels);
 	if (rc)
 		match_free(m);
 	else
@@ -213,15 +248,22 @@ int store_match_load(struct store *s, struct error *err)
 	return rc;
 }
 
-static const struct entry *find_entry(const struct store *s, const struct store_row *r)
+/* The number of the execution that a row is of; 0: of one that was not compared. */
+static uint64_t find_execution(const struct matches *m, const struct store_row *r)
 {
-	const struct matches *m = s->matches;
-	uint64_t id = 0, at = 0;
+	uint64_t id = 0;
 
-	if (!m || (!id_map_get(&m->of_run, (uint64_t)r->run->id, 0, &id) &&
-		   !id_map_get(&m->of_spool, (uint64_t)r->run->spool->id, 0, &id)))
-		return NULL;
-	if (!id_map_get(&m->index, r->dispatch, (uint32_t)id * 4 + r->unit % 4, &at))
+	if (m && !id_map_get(&m->of_run, (uint64_t)r->run->id, 0, &id))
+		id_map_get(&m->of_spool, (uint64_t)r->run->spool->id, 0, &id);
+	return id;
+}
+
+static const struct entry *find_entry(const struct matches *m, uint64_t execution,
+				      const struct store_row *r)
+{
+	uint64_t at = 0;
+
+	if (!id_map_get(&m->index, r->dispatch, (uint32_t)execution * 4 + r->unit % 4, &at))
 		return NULL;
 	for (size_t i = at + 1; i; i = m->entries.items[i - 1].next) {
 		if (m->entries.items[i - 1].kernel == r->kernel)
@@ -232,25 +274,39 @@ static const struct entry *find_entry(const struct store *s, const struct store_
 
 void store_match(const struct store *s, const struct store_row *r, struct store_match *out)
 {
-	const struct entry *e = find_entry(s, r);
-	const struct logical *l;
-	uint32_t lane;
+	const struct matches *m = s->matches;
+	uint64_t id = find_execution(m, r);
+	const struct match_execution *x = id ? &m->executions.items[id - 1] : NULL;
+	const struct entry *e = x && !x->n ? find_entry(m, id, r) : NULL;
 
 	*out = (struct store_match){.logical = r->dispatch, .lowest = 1};
-	if (!e)
-		return;
-	l = &s->matches->logicals.items[e->logical];
-	lane = s->matches->executions.items[e->execution - 1].lane;
-	*out = (struct store_match){
-		.compared = true,
-		.lane = lane,
-		.logical = e->logical - s->matches->lanes.items[lane].first_logical,
-		.how = e->how,
-		.confidence = e->how ? e->confidence : 0,
-		.executions = l->n,
-		.of_executions = s->matches->lanes.items[lane].n,
-		.lowest = l->lowest,
-	};
+	if (x && x->n && r->unit == x->unit && r->dispatch - x->first < x->n) {
+		bool is_first = id == 1 || x[-1].lane != x->lane;
+
+		*out = (struct store_match){
+			.compared = true,
+			.lane = x->lane,
+			.logical = r->dispatch - x->first,
+			.how = is_first ? MATCH_NONE : MATCH_EXACT,
+			.confidence = is_first ? 0 : 1,
+			.executions = m->lanes.items[x->lane].n,
+			.of_executions = m->lanes.items[x->lane].n,
+			.lowest = 1,
+		};
+	} else if (e) {
+		const struct logical *l = &m->logicals.items[e->logical];
+
+		*out = (struct store_match){
+			.compared = true,
+			.lane = x->lane,
+			.logical = e->logical - m->lanes.items[x->lane].first_logical,
+			.how = e->how,
+			.confidence = e->how ? e->confidence : 0,
+			.executions = l->n,
+			.of_executions = m->lanes.items[x->lane].n,
+			.lowest = l->lowest,
+		};
+	}
 }
 
 const struct store_matching *store_matching(const struct store *s)

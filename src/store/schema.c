@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The tables of retally.db (docs/store.md shows how to query them). Each pass has a table with one
+ * The tables of retally.db (docs/store.md shows how to query them). Each pass has a view with one
  * row per dispatch and execution and one column per counter: NULL where nothing was collected, with
- * the reason in sample_extra (and in words in the view not_collected).
+ * the reason in sample_extra (and in words in the view not_collected). Behind it are blocks of many
+ * rows each (block.h).
  */
 #include "base/str.h"
 #include "store/internal.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,7 +43,10 @@ static const char schema_text[] =
 	" instead INTEGER NOT NULL, reason TEXT NOT NULL, n ANY) STRICT;"
 	/* Where a rank has several executions (store/match.h); run NULL: passes in place. */
 	"CREATE TABLE execution(execution INTEGER PRIMARY KEY, lane INTEGER NOT NULL,"
-	" spool INTEGER NOT NULL, run INTEGER, pass INTEGER NOT NULL) STRICT;"
+	" spool INTEGER NOT NULL, run INTEGER, pass INTEGER NOT NULL, unit INTEGER, first ANY,"
+	" n INTEGER) STRICT;"
+	"CREATE TABLE lane_kernel(lane INTEGER NOT NULL, kernel INTEGER NOT NULL,"
+	" n INTEGER NOT NULL, PRIMARY KEY(lane, kernel)) STRICT, WITHOUT ROWID;"
 	"CREATE TABLE dispatch_match(execution INTEGER NOT NULL, unit INTEGER NOT NULL,"
 	" dispatch ANY NOT NULL, kernel INTEGER NOT NULL, logical INTEGER NOT NULL,"
 	" how INTEGER NOT NULL, confidence REAL,"
@@ -51,6 +56,11 @@ static const char schema_text[] =
 	" JOIN execution e USING(execution) JOIN kernel k USING(kernel)"
 	" JOIN (SELECT lane, count(*) AS n FROM execution GROUP BY lane) l ON l.lane = e.lane"
 	" GROUP BY e.lane, m.logical HAVING count(*) < l.n;"
+	"CREATE TABLE dispatch_kind(kind INTEGER PRIMARY KEY, kernel INTEGER NOT NULL,"
+	" unit INTEGER NOT NULL, device INTEGER NOT NULL, grid_x INTEGER, grid_y INTEGER,"
+	" grid_z INTEGER, block_x INTEGER, block_y INTEGER, block_z INTEGER, queue ANY,"
+	" registers INTEGER, shared_bytes INTEGER, attempt INTEGER NOT NULL,"
+	" flags INTEGER NOT NULL) STRICT;"
 	/* Rows of one spool in pass_K are consecutive: this is its index. */
 	"CREATE TABLE spool_rows(spool INTEGER NOT NULL, pass INTEGER NOT NULL,"
 	" first INTEGER NOT NULL, last INTEGER NOT NULL, PRIMARY KEY(spool, pass))"
@@ -72,13 +82,19 @@ static const char schema_text[] =
 	" s.reason, e.value AS raw FROM sample_extra e JOIN counter c USING(counter)"
 	" JOIN status s USING(status) WHERE e.status <> 0;";
 
-/* The columns of pass_K before those of its counters. ingest.c and load.c rely on the order. */
+/* What pass_K has of a block b, its row r and its kind k, before the counters; block_write.c makes
+ * the rows. */
 static const char pass_columns[] =
-	"row INTEGER PRIMARY KEY, run INTEGER NOT NULL, kernel INTEGER NOT NULL, dispatch ANY,"
-	" unit INTEGER, device INTEGER, grid_x INTEGER, grid_y INTEGER, grid_z INTEGER,"
-	" block_x INTEGER, block_y INTEGER, block_z INTEGER, queue ANY, begin_ns ANY, end_ns ANY,"
-	" registers INTEGER, shared_bytes INTEGER, enabled_ns ANY, running_ns ANY,"
-	" attempt INTEGER NOT NULL, flags INTEGER NOT NULL, extra INTEGER NOT NULL";
+	"b.first + r.key AS row, b.run AS run, k.kernel AS kernel,"
+	" json_extract(r.value, '$[1]') AS dispatch, k.unit AS unit, k.device AS device,"
+	" k.grid_x AS grid_x, k.grid_y AS grid_y, k.grid_z AS grid_z, k.block_x AS block_x,"
+	" k.block_y AS block_y, k.block_z AS block_z, k.queue AS queue,"
+	" b.base_ns + json_extract(r.value, '$[2]') AS begin_ns,"
+	" b.base_ns + json_extract(r.value, '$[2]') + json_extract(r.value, '$[3]') AS end_ns,"
+	" k.registers AS registers, k.shared_bytes AS shared_bytes,"
+	" json_extract(r.value, '$[4]') AS enabled_ns, json_extract(r.value, '$[5]') AS running_ns,"
+	" k.attempt AS attempt, k.flags AS flags, json_extract(r.value, '$[6]') AS extra";
+#define PASS_FIRST_COUNTER 7u
 static const char *const pass_column_names[] = {
 	"row",        "run",      "kernel", "dispatch",  "unit",         "device",
 	"grid_x",     "grid_y",   "grid_z", "block_x",   "block_y",      "block_z",
@@ -202,8 +218,8 @@ int schema_create(sqlite3 *db, const struct plan *plan, const char *collection, 
 	return rc ? rc : describe_plan(db, plan, err);
 }
 
-/* `, "NAME"` and the type, for each counter with a column. */
-static void add_columns(const struct plan *plan, uint32_t pass, const char *type, struct str *out)
+/* Each counter with a column, by its place in the row. */
+static void add_columns(const struct plan *plan, uint32_t pass, struct str *out)
 {
 	uint32_t n = schema_columns(plan, pass);
 	struct str name = STR_INIT;
@@ -211,21 +227,16 @@ static void add_columns(const struct plan *plan, uint32_t pass, const char *type
 	for (uint32_t i = 0; i < n; i++) {
 		str_clear(&name);
 		column_name(plan, pass, i, &name);
-		str_add(out, ", \"");
+		str_addf(out, ", json_extract(r.value, '$[%u]') AS \"", PASS_FIRST_COUNTER + i);
 		for (const char *c = str_text(&name); *c; c++) {
 			str_add_char(out, *c);
 			if (*c == '"')
 				str_add_char(out, '"');
 		}
-		str_addf(out, "\"%s", type);
+		str_add(out, "\"");
 	}
 	out->failed = out->failed || name.failed;
 	str_release(&name);
-}
-
-void schema_add_columns(const struct plan *plan, uint32_t pass, struct str *out)
-{
-	add_columns(plan, pass, "", out);
 }
 
 int schema_create_pass(sqlite3 *db, const struct plan *plan, uint32_t pass, struct error *err)
@@ -233,9 +244,17 @@ int schema_create_pass(sqlite3 *db, const struct plan *plan, uint32_t pass, stru
 	struct str sql = STR_INIT;
 	int rc;
 
-	str_addf(&sql, "CREATE TABLE IF NOT EXISTS pass_%u(%s", pass, pass_columns);
-	add_columns(plan, pass, " ANY", &sql);
-	str_add(&sql, ") STRICT");
+	str_addf(&sql,
+		 "CREATE TABLE IF NOT EXISTS block_%u(first INTEGER PRIMARY KEY,"
+		 " n INTEGER NOT NULL, run INTEGER NOT NULL, base_ns INTEGER NOT NULL,"
+		 " rows TEXT NOT NULL) STRICT;"
+		 "CREATE VIEW IF NOT EXISTS pass_%u AS SELECT %s",
+		 pass, pass, pass_columns);
+	add_columns(plan, pass, &sql);
+	str_addf(&sql,
+		 " FROM block_%u b CROSS JOIN json_each(b.rows) r CROSS JOIN dispatch_kind k"
+		 " ON k.kind = json_extract(r.value, '$[0]')",
+		 pass);
 	rc = str_is_failed(&sql)
 		     ? error_set(err, RC_NO_MEMORY, "out of memory for the table of pass %u", pass)
 		     : sql_execute(db, str_text(&sql), err);
@@ -243,25 +262,48 @@ int schema_create_pass(sqlite3 *db, const struct plan *plan, uint32_t pass, stru
 	return rc;
 }
 
-static bool meta_is(sqlite3 *db, const char *key, const char *want)
+/* "" when there is none. */
+static void read_meta(sqlite3 *db, const char *key, char *value_out, size_t size)
 {
 	sqlite3_stmt *s = NULL;
-	bool same = false;
 
+	*value_out = '\0';
 	if (sql_prepare(db, "SELECT value FROM meta WHERE key = ?", &s, NULL))
-		return false;
+		return;
 	sql_bind_text(s, 1, key);
 	if (sql_step(s, NULL) == 1)
-		same = !strcmp(sql_column_text(s, 0), want);
+		snprintf(value_out, size, "%s", sql_column_text(s, 0));
 	sqlite3_finalize(s);
-	return same;
+}
+
+static bool meta_is(sqlite3 *db, const char *key, const char *want)
+{
+	char value[256];
+
+	read_meta(db, key, value, sizeof(value));
+	return !strcmp(value, want);
+}
+
+static bool is_of(sqlite3 *db, const struct plan *plan, const char *collection)
+{
+	return meta_is(db, "plan_hash", plan->hash) && meta_is(db, "collection", collection);
 }
 
 bool schema_fits(sqlite3 *db, const struct plan *plan, const char *collection)
 {
 	char version[16];
 
-	sqlite3_snprintf(sizeof(version), version, "%d", STORE_SCHEMA_VERSION);
-	return meta_is(db, "schema", version) && meta_is(db, "plan_hash", plan->hash) &&
-	       meta_is(db, "collection", collection);
+	snprintf(version, sizeof(version), "%d", STORE_SCHEMA_VERSION);
+	return meta_is(db, "schema", version) && is_of(db, plan, collection);
+}
+
+bool schema_is_other_version(sqlite3 *db, const struct plan *plan, const char *collection,
+			     char *version_out, size_t size)
+{
+	uint64_t version;
+
+	read_meta(db, "schema", version_out, size);
+	version = strtoul(version_out, NULL, 10);
+	snprintf(version_out, size, "%u", (unsigned)version);
+	return version && version != STORE_SCHEMA_VERSION && is_of(db, plan, collection);
 }

@@ -176,7 +176,6 @@ struct store_row {
 struct store_scan {
 	uint32_t pass;       /* or STORE_ALL_PASSES, which leaves out pass 0 */
 	const bool *kernels; /* wanted ones, by index; NULL: all */
-	bool brief;          /* leave out device, geometry, queue, registers and shared memory */
 };
 /* Calls row for each, by pass, in the order of spools, as recorded: in bounded memory. A row
  * function that returns nonzero ends the scan, which returns that. */

@@ -2,9 +2,11 @@
 /* The few lines that end a run: what was collected, what was not and why, what it cost, what next.
  */
 #include "model/dropped.h"
+#include "store/id_map.h"
 #include "store/internal.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* So many lines of each kind, that all of it is at most 15. A run in place has more to tell. */
@@ -131,16 +133,6 @@ static void add_seconds(struct str *out, uint64_t ns)
 		str_addf(out, "%.2f s", (double)ns / 1e9);
 }
 
-/* Made when the first row came. */
-static bool has_table(const struct store *s, uint32_t pass)
-{
-	char name[32];
-
-	snprintf(name, sizeof(name), "pass_%u", pass);
-	return sqlite3_table_column_metadata(s->db, NULL, name, NULL, NULL, NULL, NULL, NULL,
-					     NULL) == SQLITE_OK;
-}
-
 static void add_cost(const struct store *s, struct str *out)
 {
 	uint64_t total = 0, first = 0;
@@ -169,40 +161,41 @@ static void add_cost(const struct store *s, struct str *out)
 
 /* ---- runs in place ---- */
 
+struct seen {
+	struct id_map dispatches; /* numbers, by spool and kind */
+	bool *kernels;
+	uint64_t n_kernels, n_dispatches;
+};
+
+static int see_row(void *data, const struct store_row *r, struct error *err)
+{
+	struct seen *seen = data;
+	uint32_t process = (uint32_t)r->run->spool->id * 4 + r->unit % 4;
+	bool is_new;
+
+	if (r->unit == SPOOL_UNIT_PROCESS)
+		return 0;
+	seen->n_kernels += !seen->kernels[r->kernel];
+	seen->kernels[r->kernel] = true;
+	if (!id_map_mark(&seen->dispatches, r->dispatch, process, &is_new))
+		return error_set(err, RC_NO_MEMORY, "out of memory");
+	seen->n_dispatches += is_new;
+	return 0;
+}
+
 /* Different dispatches and ranges, each once whatever the number of its passes. */
 static int count_dispatches(struct store *s, uint64_t *kernels_out, uint64_t *dispatches_out,
 			    struct error *err)
 {
-	struct str sql = STR_INIT;
-	sqlite3_stmt *q = NULL;
-	uint32_t n = 0;
-	int rc;
+	struct store_scan all = {.pass = STORE_ALL_PASSES};
+	struct seen seen = {.kernels = calloc(s->kernels.n + 1, sizeof(bool))};
+	int rc = seen.kernels ? store_scan(s, &all, see_row, &seen, err)
+			      : error_set(err, RC_NO_MEMORY, "out of memory");
 
-	*kernels_out = *dispatches_out = 0;
-	str_add(&sql, "SELECT count(DISTINCT kernel), count(*) FROM (");
-	/* SQLite takes 500 parts; a dispatch that was counted has been in one of the first. */
-	for (uint32_t k = 1; k <= s->plan.n_passes && n < 400; k++) {
-		if (!s->pass_has_run[k] || !has_table(s, k))
-			continue;
-		str_addf(&sql,
-			 "%sSELECT r.spool, p.kernel, p.dispatch FROM pass_%u p JOIN run r"
-			 " USING(run) WHERE p.unit <> %d",
-			 n++ ? " UNION " : "", k, (int)SPOOL_UNIT_PROCESS);
-	}
-	str_add(&sql, ")");
-	if (!n) {
-		str_release(&sql);
-		return 0;
-	}
-	rc = str_is_failed(&sql) ? error_set(err, RC_NO_MEMORY, "out of memory")
-				 : sql_prepare(s->db, str_text(&sql), &q, err);
-	if (!rc && (rc = sql_step(q, err)) > 0) {
-		*kernels_out = sql_column_u64(q, 0);
-		*dispatches_out = sql_column_u64(q, 1);
-		rc = 0;
-	}
-	sqlite3_finalize(q);
-	str_release(&sql);
+	*kernels_out = seen.n_kernels;
+	*dispatches_out = seen.n_dispatches;
+	id_map_release(&seen.dispatches);
+	free(seen.kernels);
 	return rc;
 }
 

@@ -10,6 +10,7 @@
  * name never changes, and the one under the temporary name is guarded by flock.
  */
 #include "store/internal.h"
+#include "store/window.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -140,7 +141,8 @@ static int compare(struct store *s, struct update *u, struct error *err)
 static int apply_changes(struct store *s, struct update *u, sqlite3 *db, const char *collection,
 			 struct error *err)
 {
-	int rc = 0;
+	struct window window;
+	int rc = window_init(&window, db, &s->plan, err);
 
 	for (size_t i = 0; !rc && i < u->known.n; i++) {
 		if (!u->known.items[i].seen)
@@ -163,8 +165,9 @@ static int apply_changes(struct store *s, struct update *u, sqlite3 *db, const c
 		if (k)
 			rc = ingest_forget(db, k->id, s->plan.n_passes, err);
 		if (!rc)
-			rc = ingest_spool(db, &s->plan, s->dir, f, collection, err);
+			rc = ingest_spool(&window, s->dir, f, collection, err);
 	}
+	window_release(&window);
 	return rc;
 }
 
@@ -187,7 +190,7 @@ static int fill_database(struct store *s, struct update *u, sqlite3 *old, sqlite
 	int rc = sql_execute(db,
 			     "PRAGMA page_size = 16384; PRAGMA journal_mode = OFF;"
 			     "PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;"
-			     "PRAGMA cache_size = -65536; PRAGMA temp_store = FILE",
+			     "PRAGMA cache_size = -8192; PRAGMA temp_store = FILE",
 			     err);
 
 	if (!rc && u->fits)
@@ -289,6 +292,46 @@ static int check_not_lost(const struct store *s, const char *path, struct error 
 			 path);
 }
 
+/* A database of another version of retally for the same plan and collection is made again from the
+ * spools. What it has of spools whose files are gone would be lost: then it is kept beside. */
+static int keep_other_version(struct store *s, sqlite3 *old, const char *path, struct error *err)
+{
+	struct store_finding f = {.kind = SPOOL_NOTE_FINDING, .n = 1};
+	char *gone = NULL, *kept = NULL, version[16];
+	sqlite3_stmt *q = NULL;
+	size_t n = 0;
+	int rc;
+
+	if (!schema_is_other_version(old, &s->plan, find_collection(s), version, sizeof(version)))
+		return 0;
+	rc = sql_prepare(old, "SELECT file FROM spool ORDER BY file", &q, NULL);
+	while (!rc && sql_step(q, NULL) > 0) {
+		bool there = false;
+
+		vec_for_each (&s->found, file)
+			there = there || !strcmp(file->file, sql_column_text(q, 0));
+		if (!there && !n++)
+			gone = arena_strdup(&s->arena, sql_column_text(q, 0));
+	}
+	sqlite3_finalize(q);
+	if (!n)
+		return 0;
+	kept = arena_printf(&s->arena, "%s.%s", path, version);
+	f.text = arena_printf(&s->arena,
+			      "retally.db of another version (%s) was made again from the spools; "
+			      "values of %zu of them ('%s'), whose files are gone, are only in the "
+			      "old one, kept as retally.db.%s",
+			      version, n, gone ? gone : "", version);
+	if (!kept || !f.text || !vec_push(&s->findings, f))
+		return error_set(err, RC_NO_MEMORY, "out of memory");
+	if (link(path, kept) && errno != EEXIST)
+		return error_set_errno(err, 0, errno,
+				       "retally.db is of another version (%s) and has values of "
+				       "spools whose files are gone, and it cannot be kept as '%s'",
+				       version, kept);
+	return 0;
+}
+
 /* One attempt; build_upon false ignores the old database. */
 static int update_once(struct store *s, const char *path, bool build_upon, struct error *err)
 {
@@ -300,6 +343,8 @@ static int update_once(struct store *s, const char *path, bool build_upon, struc
 	if (build_upon && !open_database(path, SQLITE_OPEN_READONLY, &old, NULL))
 		u.fits = schema_fits(old, &s->plan, find_collection(s));
 	rc = u.fits ? read_known(s, old, &u, err) : check_not_lost(s, path, err);
+	if (!rc && !u.fits && old)
+		rc = keep_other_version(s, old, path, err);
 	if (!rc)
 		rc = compare(s, &u, err);
 	if (!rc && !u.needed) {

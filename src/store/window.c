@@ -5,11 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIXED_COLUMNS 22 /* of pass_K, before the counters (schema.c) */
-
 int window_init(struct window *w, sqlite3 *db, const struct plan *plan, struct error *err)
 {
 	size_t bytes;
+	int rc;
 
 	*w = (struct window){.db = db, .plan = plan, .n_values = 1};
 	for (uint32_t k = 0; k < plan->n_passes; k++) {
@@ -24,60 +23,36 @@ int window_init(struct window *w, sqlite3 *db, const struct plan *plan, struct e
 		w->n_slots = 16;
 	w->slots = calloc(w->n_slots, sizeof(*w->slots));
 	w->values = calloc(w->n_slots * w->n_values, sizeof(*w->values));
-	w->insert = calloc(plan->n_passes + 1, sizeof(*w->insert));
+	w->row = calloc(w->n_values, sizeof(*w->row));
 	w->next_row = calloc(plan->n_passes + 1, sizeof(*w->next_row));
 	w->first_row = calloc(plan->n_passes + 1, sizeof(*w->first_row));
-	if (!w->slots || !w->values || !w->insert || !w->next_row || !w->first_row) {
-		window_release(w);
+	if (!w->slots || !w->values || !w->row || !w->next_row || !w->first_row)
 		return error_set(err, RC_NO_MEMORY, "out of memory while reading spools");
-	}
-	return sql_prepare(db, "INSERT INTO sample_extra VALUES(?, ?, ?, ?, ?, ?)",
-			   &w->insert_extra, err);
+	rc = block_writer_init(&w->blocks, db, plan, err);
+	return rc ? rc
+		  : sql_prepare(db, "INSERT INTO sample_extra VALUES(?, ?, ?, ?, ?, ?)",
+				&w->insert_extra, err);
+}
+
+void window_begin_spool(struct window *w)
+{
+	memset(w->first_row, 0, (w->plan->n_passes + 1) * sizeof(*w->first_row));
+	w->begin = w->end = 0;
+	id_map_release(&w->waiting);
 }
 
 void window_release(struct window *w)
 {
-	for (uint32_t k = 0; w->insert && k <= w->plan->n_passes; k++)
-		sqlite3_finalize(w->insert[k]);
+	block_writer_release(&w->blocks);
+	spool_memory_release(&w->memory);
 	sqlite3_finalize(w->insert_extra);
 	free(w->slots);
 	free(w->values);
-	free(w->insert);
+	free(w->row);
 	free(w->next_row);
 	free(w->first_row);
 	id_map_release(&w->waiting);
 	*w = (struct window){0};
-}
-
-/* The table of a pass, its insert statement and its next free row. */
-static int prepare_pass(struct window *w, uint32_t pass, struct error *err)
-{
-	uint32_t n = FIXED_COLUMNS + schema_columns(w->plan, pass);
-	struct str sql = STR_INIT;
-	sqlite3_stmt *last = NULL;
-	int rc = schema_create_pass(w->db, w->plan, pass, err);
-
-	str_addf(&sql, "SELECT max(row) FROM pass_%u", pass);
-	if (!rc)
-		rc = sql_prepare(w->db, str_text(&sql), &last, err);
-	if (!rc)
-		rc = sql_step(last, err);
-	if (rc > 0) {
-		w->next_row[pass] = sqlite3_column_int64(last, 0) + 1;
-		rc = 0;
-	}
-	sqlite3_finalize(last);
-	str_clear(&sql);
-	str_addf(&sql, "INSERT INTO pass_%u VALUES(?", pass);
-	for (uint32_t i = 1; i < n; i++)
-		str_add(&sql, ",?");
-	str_add(&sql, ")");
-	if (!rc && str_is_failed(&sql))
-		rc = error_set(err, RC_NO_MEMORY, "out of memory while reading spools");
-	if (!rc)
-		rc = sql_prepare(w->db, str_text(&sql), &w->insert[pass], err);
-	str_release(&sql);
-	return rc;
 }
 
 static void bind_value(sqlite3_stmt *s, int index, const struct window_value *v)
@@ -92,30 +67,32 @@ static void bind_value(sqlite3_stmt *s, int index, const struct window_value *v)
 	}
 }
 
-static void bind_dispatch(sqlite3_stmt *s, const struct window_slot *slot)
+static struct block_row row_of(const struct window_slot *slot)
 {
 	const struct spool_dispatch *d = &slot->d;
+	struct block_row r = {
+		.row = slot->row,
+		.run = slot->run,
+		.dispatch = d->dispatch,
+		.begin_ns = d->begin_ns,
+		.end_ns = d->end_ns,
+		.enabled_ns = slot->enabled_ns,
+		.running_ns = slot->running_ns,
+		.extra = slot->extra,
+		.kind = {.kernel = slot->kernel,
+			 .queue = d->queue,
+			 .unit = d->unit,
+			 .device = d->device,
+			 .registers = d->registers,
+			 .shared_bytes = d->shared_bytes,
+			 /* Of the execution when the writer does not tell dispatches apart. */
+			 .attempt = d->attempt ? d->attempt : slot->attempt,
+			 .flags = d->flags},
+	};
 
-	sqlite3_bind_int64(s, 1, slot->row);
-	sqlite3_bind_int64(s, 2, slot->run);
-	sqlite3_bind_int64(s, 3, slot->kernel);
-	sql_bind_u64(s, 4, d->dispatch);
-	sqlite3_bind_int64(s, 5, d->unit);
-	sqlite3_bind_int64(s, 6, d->device);
-	for (int i = 0; i < 3; i++) {
-		sqlite3_bind_int64(s, 7 + i, d->grid[i]);
-		sqlite3_bind_int64(s, 10 + i, d->block[i]);
-	}
-	sql_bind_u64(s, 13, d->queue);
-	sql_bind_u64(s, 14, d->begin_ns);
-	sql_bind_u64(s, 15, d->end_ns);
-	sqlite3_bind_int64(s, 16, d->registers);
-	sqlite3_bind_int64(s, 17, d->shared_bytes);
-	sql_bind_u64(s, 18, slot->enabled_ns);
-	sql_bind_u64(s, 19, slot->running_ns);
-	/* Of the execution when the writer does not tell dispatches apart. */
-	sqlite3_bind_int64(s, 20, d->attempt ? d->attempt : slot->attempt);
-	sqlite3_bind_int64(s, 21, d->flags);
+	memcpy(r.kind.grid, d->grid, sizeof(r.kind.grid));
+	memcpy(r.kind.block, d->block, sizeof(r.kind.block));
+	return r;
 }
 
 /* A counter without a sample, or with a bad one, is NULL; the reason of a sum over instances goes
@@ -127,8 +104,7 @@ static int flush_one(struct window *w, struct error *err)
 	struct window_value *values = &w->values[at * w->n_values];
 	uint32_t pass = slot->d.pass, n = pass ? w->plan->passes[pass - 1].n_counters : 0;
 	uint32_t columns = schema_columns(w->plan, pass);
-	sqlite3_stmt *s = w->insert[pass];
-	uint64_t sequence;
+	struct block_row row;
 	int rc = 0;
 
 	for (uint32_t i = 0; !rc && i < n; i++) {
@@ -142,19 +118,15 @@ static int flush_one(struct window *w, struct error *err)
 					      err);
 		if (i >= columns)
 			continue;
-		if (ok)
-			bind_value(s, (int)(FIXED_COLUMNS + 1 + i), v);
-		else
-			sqlite3_bind_null(s, (int)(FIXED_COLUMNS + 1 + i));
+		w->row[i] = (struct store_value){.recorded = ok, .kind = v->kind};
+		memcpy(&w->row[i].value, &v->bits, sizeof(v->bits));
 	}
 	if (rc)
 		return rc;
-	bind_dispatch(s, slot);
-	sqlite3_bind_int64(s, FIXED_COLUMNS, slot->extra);
-	rc = sql_run(s, err);
+	row = row_of(slot);
+	rc = block_write(&w->blocks, pass, &row, w->row, err);
 	/* A later dispatch with the same number (the pass ran again) may have taken its place. */
-	if (id_map_get(&w->waiting, slot->d.dispatch, pass, &sequence) && sequence == w->begin)
-		id_map_remove(&w->waiting, slot->d.dispatch, pass);
+	id_map_remove_value(&w->waiting, slot->d.dispatch, pass, w->begin);
 	w->begin++;
 	return rc;
 }
@@ -166,8 +138,8 @@ int window_add(struct window *w, const struct spool_dispatch *d, int64_t run, ui
 	size_t at;
 	int rc = 0;
 
-	if (!w->insert[pass])
-		rc = prepare_pass(w, pass, err);
+	if (!w->next_row[pass])
+		rc = block_begin_pass(&w->blocks, pass, &w->next_row[pass], err);
 	if (!rc && w->end - w->begin == w->n_slots)
 		rc = flush_one(w, err);
 	if (rc)
@@ -191,6 +163,12 @@ struct window_slot *window_find(struct window *w, uint32_t pass, uint64_t dispat
 {
 	uint64_t sequence;
 
+	if (w->begin < w->end) { /* mostly it is that of the record before */
+		struct window_slot *last = &w->slots[(w->end - 1) % w->n_slots];
+
+		if (last->d.dispatch == dispatch && last->d.pass == pass)
+			return last;
+	}
 	if (!id_map_get(&w->waiting, dispatch, pass, &sequence))
 		return NULL;
 	return &w->slots[sequence % w->n_slots];
@@ -234,5 +212,5 @@ int window_flush(struct window *w, struct error *err)
 
 	while (!rc && w->begin < w->end)
 		rc = flush_one(w, err);
-	return rc;
+	return rc ? rc : block_flush(&w->blocks, err);
 }

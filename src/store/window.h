@@ -8,6 +8,7 @@
 #ifndef RETALLY_STORE_WINDOW_H
 #define RETALLY_STORE_WINDOW_H
 
+#include "store/block.h"
 #include "store/id_map.h"
 #include "store/internal.h"
 
@@ -31,20 +32,25 @@ struct window_slot {
 	bool sampled;
 };
 struct window {
+	struct block_writer blocks;
+	struct spool_memory memory; /* that spools are read into */
 	sqlite3 *db;
 	const struct plan *plan;
 	size_t n_slots, n_values; /* capacity; values a slot */
 	struct window_slot *slots;
 	struct window_value *values;
-	uint64_t begin, end;   /* sequence numbers: the waiting ones */
-	struct id_map waiting; /* (dispatch, pass) to sequence number */
-	sqlite3_stmt **insert; /* [pass], prepared when first needed */
-	int64_t *next_row;     /* [pass] */
-	int64_t *first_row;    /* [pass], of this spool; 0: none */
+	uint64_t begin, end;     /* sequence numbers: the waiting ones */
+	struct id_map waiting;   /* (dispatch, pass) to sequence number */
+	struct store_value *row; /* those of one dispatch that have a column */
+	int64_t *next_row;       /* [pass]; 0: nothing of it was seen yet */
+	int64_t *first_row;      /* [pass], of this spool; 0: none */
 	sqlite3_stmt *insert_extra;
 };
 
+/* Released by window_release whatever it returns. */
 int window_init(struct window *w, sqlite3 *db, const struct plan *plan, struct error *err);
+/* Before the first dispatch of each spool. */
+void window_begin_spool(struct window *w);
 /* Adds a dispatch, which takes the next row of its pass (at most the plan's passes). */
 int window_add(struct window *w, const struct spool_dispatch *d, int64_t run, uint32_t attempt,
 	       int64_t kernel, struct error *err);

@@ -251,6 +251,11 @@ int spool_resume(struct spool_writer *w, const char *path, const char *launch, s
 void spool_abandon(struct spool_writer *w);
 
 /* ---- reading ---- */
+/* What a reader read into, for the next one. Zero-initialise. */
+struct spool_memory {
+	void *map;
+	size_t size;
+};
 struct spool_reader {
 	const char *name;
 	const unsigned char *bytes;
@@ -260,6 +265,7 @@ struct spool_reader {
 	bool cut; /* something is missing behind bytes; spool_next says what when it gets there */
 	void *map;
 	size_t mapped_size;
+	struct spool_memory *memory; /* that gets map on close; NULL: nobody */
 	bool torn;   /* an unfinished record at the end was left out (the process was killed) */
 	bool closed; /* reached the end that spool_close wrote; otherwise the process was killed,
 		      * the disk was full, or it still runs */
@@ -276,6 +282,11 @@ struct spool_record {
  * reader. RC_CORRUPT for a damaged or unfinished header, RC_MISMATCH for another version or byte
  * order. */
 int spool_open(struct spool_reader *r, const char *path, struct error *err);
+/* The same for many files one after another, in memory that is kept between them; it must outlive
+ * the reader and serves one reader at a time. */
+int spool_open_with(struct spool_reader *r, const char *path, struct spool_memory *memory,
+		    struct error *err);
+void spool_memory_release(struct spool_memory *m);
 /* From memory (fuzzing, tests). bytes must be 8-byte aligned and outlive the reader. */
 int spool_open_bytes(struct spool_reader *r, const char *name, const void *bytes, size_t size,
 		     struct error *err);

@@ -18,6 +18,7 @@
 /* How much may be hashed in search of a whole record behind a damaged one. A real spool needs a
  * fraction of it; a made-up one would otherwise keep us busy for hours. */
 #define SPOOL_SEARCH_BUDGET (64u << 20)
+#define SPOOL_HUGE          (4u << 20)
 
 static struct spool_head spool_head_at(const struct spool_reader *r, size_t offset)
 {
@@ -178,16 +179,29 @@ static void spool_assemble(struct spool_reader *r, unsigned char *raw)
 	r->size = (size_t)SPOOL_LOG_START + log + n;
 }
 
-/* Memory for a file of this size and what spool_assemble needs; r->map is set. */
+/* Memory for a file of this size and what spool_assemble needs; r->map is set. What was there
+ * before may still be in it. */
 static unsigned char *spool_room(struct spool_reader *r, size_t size, struct error *err)
 {
 	size_t room = (size > SPOOL_LOG_AT ? size : SPOOL_LOG_AT) + SPOOL_WINDOW_SIZE;
-	void *map = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct spool_memory *lent = r->memory;
+	void *map;
 
+	if (lent && lent->size >= room) {
+		r->map = lent->map;
+		r->mapped_size = lent->size;
+		*lent = (struct spool_memory){0};
+		r->mapped = true;
+		return r->map;
+	}
+	map = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (map == MAP_FAILED) {
 		error_set(err, RC_NO_MEMORY, "%s: no memory for %zu bytes", r->name, size);
 		return NULL;
 	}
+	/* In virtual machines the faults of small pages cost more than reading the file. */
+	if (room >= SPOOL_HUGE)
+		madvise(map, room, MADV_HUGEPAGE);
 	r->mapped = true;
 	r->mapped_size = room;
 	return r->map = map;
@@ -289,6 +303,8 @@ static int spool_load_front(struct spool_reader *r, int fd, unsigned char *raw, 
 		spool_read_words(fd, m->words);
 		n = spool_read_at(fd, raw, size, 0);
 		if (n >= 0) {
+			/* Of the file that was in this memory before. */
+			memset(raw + n, 0, SPOOL_LOG_AT - (size_t)n);
 			spool_find_limit(m, raw);
 			n = spool_read_at(fd, raw, size, 0);
 		}
@@ -368,10 +384,16 @@ static int spool_load(struct spool_reader *r, int fd, size_t size, struct error 
 
 int spool_open(struct spool_reader *r, const char *path, struct error *err)
 {
+	return spool_open_with(r, path, NULL, err);
+}
+
+int spool_open_with(struct spool_reader *r, const char *path, struct spool_memory *memory,
+		    struct error *err)
+{
 	struct stat st;
 	int fd, rc;
 
-	*r = (struct spool_reader){.name = path};
+	*r = (struct spool_reader){.name = path, .memory = memory};
 	/* O_NONBLOCK: a pipe of that name must not make us wait. */
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
@@ -491,10 +513,21 @@ int spool_next(struct spool_reader *r, struct spool_record *record_out, struct e
 
 void spool_close_reader(struct spool_reader *r)
 {
-	if (r->mapped)
+	if (r->mapped && r->memory) {
+		spool_memory_release(r->memory);
+		*r->memory = (struct spool_memory){r->map, r->mapped_size};
+	} else if (r->mapped) {
 		munmap(r->map, r->mapped_size);
+	}
 	r->map = NULL;
 	r->bytes = NULL;
 	r->size = r->offset = r->mapped_size = 0;
 	r->mapped = false;
+}
+
+void spool_memory_release(struct spool_memory *m)
+{
+	if (m->map)
+		munmap(m->map, m->size);
+	*m = (struct spool_memory){0};
 }
