@@ -287,8 +287,8 @@ static int check_not_lost(const struct store *s, const char *path, struct error 
 	if (stat(path, &st) || !S_ISREG(st.st_mode) || !st.st_size)
 		return 0;
 	return error_set(err, RC_INVALID,
-			 "'%s' is damaged or of another plan, and there are no spools to make it "
-			 "again: it is left as it is",
+			 "'%s' is damaged, of another plan or of another version, and there are no "
+			 "spools to make it again: it is left as it is",
 			 path);
 }
 
@@ -297,8 +297,9 @@ static int check_not_lost(const struct store *s, const char *path, struct error 
 static int keep_other_version(struct store *s, sqlite3 *old, const char *path, struct error *err)
 {
 	struct store_finding f = {.kind = SPOOL_NOTE_FINDING, .n = 1};
-	char *gone = NULL, *kept = NULL, version[16];
+	char *gone = NULL, *kept, version[16];
 	sqlite3_stmt *q = NULL;
+	bool left;
 	size_t n = 0;
 	int rc;
 
@@ -317,18 +318,22 @@ static int keep_other_version(struct store *s, sqlite3 *old, const char *path, s
 	if (!n)
 		return 0;
 	kept = arena_printf(&s->arena, "%s.%s", path, version);
+	if (!kept)
+		return error_set(err, RC_NO_MEMORY, "out of memory");
+	/* Where nothing can be written, it is not replaced either. */
+	left = link(path, kept) && (errno == EACCES || errno == EROFS);
+	if (!left && access(kept, F_OK))
+		return error_set(err, RC_IO,
+				 "retally.db is of another version (%s) and has values of spools "
+				 "whose files are gone, and it cannot be kept as '%s'",
+				 version, kept);
 	f.text = arena_printf(&s->arena,
 			      "retally.db of another version (%s) was made again from the spools; "
 			      "values of %zu of them ('%s'), whose files are gone, are only in the "
-			      "old one, kept as retally.db.%s",
-			      version, n, gone ? gone : "", version);
-	if (!kept || !f.text || !vec_push(&s->findings, f))
+			      "old one, kept as retally.db%s%s",
+			      version, n, gone ? gone : "", left ? "" : ".", left ? "" : version);
+	if (!f.text || !vec_push(&s->findings, f))
 		return error_set(err, RC_NO_MEMORY, "out of memory");
-	if (link(path, kept) && errno != EEXIST)
-		return error_set_errno(err, 0, errno,
-				       "retally.db is of another version (%s) and has values of "
-				       "spools whose files are gone, and it cannot be kept as '%s'",
-				       version, kept);
 	return 0;
 }
 
