@@ -148,19 +148,20 @@ static int run_execute(struct setup *s, const struct options *o, const char *app
 		.progress_data = &progress_shown,
 	};
 	struct run_outcome outcome;
+	/* Each process one pass, not each dispatch. */
+	bool deals = o->distribute && choice->run.settings.mode != REPLAY_SETTINGS_NONE;
 	char library[PATH_MAX];
 	struct error err = {0};
 	bool complete;
 	int status, rc;
 
-	if (o->distribute && !choice->in_place &&
-	    distribute_parse(o->distribute, &ro.distribute, &err))
+	if (deals && distribute_parse(o->distribute, &ro.distribute, &err))
 		return command_fail(EXIT_RETALLY_FAILED, &err);
 	if (!choice->in_place && realpath(setup_library(), library))
 		ro.region_library = library;
 	if (o->mpi && manager_mode_parse(o->mpi, &ro.mpi, &err))
 		return command_fail(EXIT_RETALLY_FAILED, &err);
-	ro.distribute.has_seed = o->has_seed && !choice->in_place;
+	ro.distribute.has_seed = o->has_seed && deals;
 	ro.distribute.seed = o->seed;
 	if (application && choice->in_place) {
 		/* Every process finds its own orders in the environment. */
@@ -195,8 +196,7 @@ static int run_execute(struct setup *s, const struct options *o, const char *app
 		complete = run_sum_up(o, &outcome);
 		if (ro.launcher && !o->distribute && !run_launcher_check(&outcome, &s->plan))
 			complete = false;
-		if (o->distribute && !application && !choice->in_place && !o->quiet &&
-		    outcome.rank <= 0)
+		if (deals && !application && !o->quiet && outcome.rank <= 0)
 			fprintf(stderr,
 				"retally: pass %u of %u was collected here (--distribute)\n",
 				outcome.pass, s->plan.n_passes);

@@ -236,7 +236,7 @@ int replay_choice_decide(struct replay_choice *c, const struct options *o, const
 			err, RC_INVALID,
 			"--engine sdk is for AMD GPUs (--source rocm), not for source '%s'",
 			plan->counters[0].source);
-	if (!c->application && !c->in_place && !o->distribute)
+	if (!c->application && !c->in_place)
 		c->in_place = has_device_counters(plan);
 	if (!c->in_place)
 		return c->only_in_place ? refuse_in_application(c, err) : 0;

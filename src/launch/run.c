@@ -392,7 +392,7 @@ static void run_describe_options(const struct run_options *o, struct str *text)
 						 : "",
 		 d->unit && d->random ? ":random" : "");
 	str_add(text, o->given ? o->given : "");
-	if (d->has_seed)
+	if (d->has_seed && !o->in_place) /* its own is the same */
 		str_addf(text, " --seed %llu", (unsigned long long)d->seed);
 	if (o->in_place)
 		in_place_describe(o->in_place, text);

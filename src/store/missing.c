@@ -82,12 +82,12 @@ static bool is_words(const char *text)
 }
 
 /* The options of the launch. A pass of its own (--pass) is not dealt, nor its seed wanted then. */
-static void add_options(struct str *out, const char *options, bool in_place)
+static void add_options(struct str *out, const char *options)
 {
 	bool seeded = strstr(options, "--fixed-seed");
 	size_t skip = 0;
 
-	if (in_place || !strstr(options, "--distribute ")) {
+	if (!strstr(options, "--distribute ") || strstr(options, "--distribute dispatch")) {
 		str_addf(out, " %s", options);
 		return;
 	}
@@ -125,7 +125,7 @@ void store_pass_command(const struct store *s, uint32_t pass, struct str *out)
 	}
 	/* Words of a shell already; they decide where and how the pass runs. */
 	if (s->info.options && is_words(s->info.options))
-		add_options(out, s->info.options, store_is_in_place(s));
+		add_options(out, s->info.options);
 	if (!store_pass_is_part(s, pass) && !store_pass_is_part(s, pass - 1))
 		str_addf(out, " --pass %u", pass);
 	str_add(out, " -o ");

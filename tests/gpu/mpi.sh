@@ -24,7 +24,14 @@ for how in '--replay window' '--replay kernel' '--distribute rank'; do
 	check $? "$how: the same output"
 	"$retally" report "run.$name" --by rank --format csv >"$name.csv" 2>>"$name.err"
 	[ "$(awk -F, 'NR > 1' "$name.csv" | wc -l)" -ge 2 ]
-	check $? "$how: both ranks have values"
+	check $? "$how: both ranks are in the report"
+	"$retally" report "run.$name" --by dispatch --format csv --wide >"$name.values" 2>>"$name.err"
+	for rank in 0 1; do
+		counted=$(awk -F, -v rank=$rank 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next }
+			$c["scope"] == "kernel" && $c["rank"] == rank && $c["smsp__inst_executed.sum"] > 0' "$name.values" | wc -l)
+		[ "$counted" -gt 0 ]
+		check $? "$how: rank $rank: $counted dispatches with instructions"
+	done
 	tail -4 "$name.err"
 done
 ended

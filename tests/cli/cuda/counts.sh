@@ -55,6 +55,22 @@ run o gpu__time_duration.sum --replay none -- "$traps" update
 same $? <(grep '^update' want) 'times, nothing replayed'
 is "$(values o gpu__time_duration.sum update | wc -w)" 6 'times, nothing replayed: of all but the first, which showed that it ends'
 
+# Each process one pass of its own, by its rank: together all passes, and the last one can be had by its command.
+"$traps" update >want
+rm -rf d
+for rank in 0 1; do
+	OMPI_COMM_WORLD_RANK=$rank OMPI_COMM_WORLD_SIZE=3 "$retally" run --source cuda -e "$three" --distribute rank --seed 3 -o d -- \
+		"$traps" update >out 2>err
+	same $? want "rank $rank of 3"
+done
+"$retally" report d >text 2>&1
+like "$(cat text)" 'collected *2 of 3 passes, 2 of 3 counters' 'two ranks: two passes'
+next=$(sed -n 's/^  \(retally run .*--pass .*\)/\1/p' text)
+unlike "$next" 'distribute|seed' 'the missing pass is named, not dealt'
+eval "${next/retally/\"\$retally\"}" >out 2>err
+same $? want 'the missing pass'
+like "$("$retally" report d 2>&1)" 'collected *3 of 3 passes, 3 of 3 counters' 'then all are there'
+
 # The control: when nothing that is put back arrives, output and counts are wrong. So both are really looked at.
 "$traps" append once update atomics >want
 RETALLY_STANDIN_FAIL=restore run o "$counters" --replay window -- "$traps" append once update atomics
