@@ -23,7 +23,9 @@ is "$(($(logged libcupti ranges) + declined))" "$(($(logged libcuda launches) + 
 	"one pass: every launch is counted, but for $declined that are declined"
 like "$("$retally" report o | told)" 'auto: none, the counters fit one pass' 'one pass: that is said'
 run p "$one" --replay auto -- "$traps" streams
-is "$(logged libcuda launches) $(logged libcupti ranges) $(logged libcupti passes)" '20 20 2' 'one pass: programmed twice for twenty launches'
+is "$(logged libcuda launches) $(logged libcupti ranges)" '20 20' 'one pass: twenty launches, each counted'
+# (two, and one more for each look at the device that came between)
+ok $(($(logged libcupti passes) > 5)) "one pass: programmed $(logged libcupti passes) times for them"
 run p "$one" --replay window -- "$traps" append once update
 run q "$one" --replay auto -- "$traps" append once update
 for dir in p q; do
