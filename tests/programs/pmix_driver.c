@@ -175,6 +175,8 @@ static void serve(int pass)
 		while ((e = pmix_service_pump(&driver.node[i].service, &news)) != PMIX_NOTHING) {
 			if (e == PMIX_LOST)
 				driver_fail(news.text);
+			if (e == PMIX_VANISHED)
+				continue; /* what it ended with is told when it is reaped */
 			fprintf(stderr, "pass %d aborted by %d status %d\n", pass, news.rank,
 				news.status);
 			driver.status = news.status ? news.status : 1;
