@@ -199,8 +199,10 @@ static char *put_span(char *to, uint64_t from, uint64_t until)
 
 static char *put_value(char *to, const struct store_value *v)
 {
-	if (!v->recorded)
-		return memcpy(to, "null,", 5), to + 5;
+	if (!v->recorded) {
+		memcpy(to, "null,", 5);
+		return to + 5;
+	}
 	return v->kind == SAMPLE_U64 ? put_count(to, v->value.u64) : put_f64(to, v->value.f64);
 }
 
