@@ -101,13 +101,24 @@ static cl_kernel kernel_of(const char *name)
 	return k;
 }
 
-static cl_program build(cl_context c, const char *text)
+/* NULL when it cannot be built so. */
+static cl_program build_as(cl_context c, const char *text, const char *options)
 {
 	cl_int e;
 	cl_program p = clCreateProgramWithSource(c, 1, (const char **)(uintptr_t)&text, NULL, &e);
 
 	must(e, "clCreateProgramWithSource");
-	must(clBuildProgram(p, 0, NULL, "", NULL, NULL), "clBuildProgram");
+	if (!clBuildProgram(p, 0, NULL, options, NULL, NULL))
+		return p;
+	clReleaseProgram(p);
+	return NULL;
+}
+
+static cl_program build(cl_context c, const char *text)
+{
+	cl_program p = build_as(c, text, "");
+
+	must(p ? CL_SUCCESS : CL_BUILD_PROGRAM_FAILURE, "clBuildProgram");
 	return p;
 }
 
@@ -435,6 +446,36 @@ static void case_printf(const char *name)
 	run(queue, k, 0, NULL, NULL);
 	must(clFinish(queue), "clFinish");
 	show(name, "after it", queue, m);
+	clReleaseKernel(k);
+	clReleaseProgram(p);
+	clReleaseMemObject(m);
+}
+
+/* A variable at program scope keeps its value from launch to launch; OpenCL cannot save it.
+ * PoCL 3.1 has such variables in OpenCL C 2.0, and says that it has not. */
+static void case_program_scope(const char *name)
+{
+	cl_program p = build_as(context,
+				"global int c = 5;\n"
+				"kernel void advance(global int *a) {\n"
+				"  if (!get_global_id(0)) { c += 3; a[0] += c; } }\n",
+				"-cl-std=CL2.0");
+	cl_mem m;
+	cl_kernel k;
+	cl_int e;
+
+	if (!p) {
+		say(name, "not supported", 0, 0, 0);
+		return;
+	}
+	m = buffer();
+	fill(queue, m, 1);
+	k = clCreateKernel(p, "advance", &e);
+	must(e, "advance");
+	arg(k, 0, m);
+	for (int i = 0; i < 3; i++)
+		run(queue, k, 0, NULL, NULL);
+	show(name, "three steps", queue, m);
 	clReleaseKernel(k);
 	clReleaseProgram(p);
 	clReleaseMemObject(m);
@@ -1091,6 +1132,7 @@ static const struct {
 	{"clone", case_clone, false},
 	{"all-kernels", case_all_kernels, false},
 	{"printf", case_printf, false},
+	{"program-scope", case_program_scope, false},
 	{"task", case_task, false},
 	{"native", case_native, false},
 	{"rebuilt", case_rebuilt, false},

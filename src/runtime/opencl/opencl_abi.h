@@ -83,6 +83,7 @@ enum opencl_status {
 #define OPENCL_PROGRAM_SOURCE                 0x1164u
 #define OPENCL_PROGRAM_BINARY_SIZES           0x1165u
 #define OPENCL_PROGRAM_BINARIES               0x1166u
+#define OPENCL_PROGRAM_BUILD_OPTIONS          0x1182u
 #define OPENCL_PROGRAM_GLOBAL_VARIABLE_SIZE   0x1185u /* ..._BUILD_GLOBAL_VARIABLE_TOTAL_SIZE */
 #define OPENCL_KERNEL_FUNCTION_NAME           0x1190u
 #define OPENCL_KERNEL_NUM_ARGS                0x1191u

@@ -1,183 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Hooks of programs and kernels: the table of arguments of every kernel object, and what makes a
- * kernel one that must run exactly once (program-scope variables, printf, pointers that the layer
- * cannot follow).
+ * kernel one that must run exactly once: what its program has in it (opencl_programs.c), or
+ * pointers that the layer cannot follow.
  */
 #include "runtime/opencl/opencl_internal.h"
 
-#include <ctype.h>
 #include <string.h>
-
-/* ---- what a program has in it ---- */
-
-#define KNOWN_PROGRAMS 32u
-static struct {
-	struct vendor_program *program;
-	const char *why;
-} known[KNOWN_PROGRAMS];
-static uint32_t n_known;
-static pthread_mutex_t known_lock = PTHREAD_MUTEX_INITIALIZER;
-
-/* Built again, or another one at its address. */
-static void forget_programs(void)
-{
-	pthread_mutex_lock(&known_lock);
-	n_known = 0;
-	pthread_mutex_unlock(&known_lock);
-}
-
-static const char *skip_text(const char *at, char quote)
-{
-	for (at++; *at && *at != quote; at++)
-		if (*at == '\\' && at[1])
-			at++;
-	return *at ? at + 1 : at;
-}
-
-static bool is_word(char c)
-{
-	return isalnum((unsigned char)c) || c == '_';
-}
-
-/* Whether the source, without its comments and strings, may print: it names printf, or takes in
- * text that is not here. */
-static bool may_print(const char *source)
-{
-	const char *at = source;
-
-	while (*at) {
-		if (at[0] == '/' && at[1] == '/') {
-			while (*at && *at != '\n')
-				at++;
-		} else if (at[0] == '/' && at[1] == '*') {
-			const char *end = strstr(at + 2, "*/");
-
-			at = end ? end + 2 : at + strlen(at);
-		} else if (*at == '"' || *at == '\'') {
-			at = skip_text(at, *at);
-		} else if (*at == '#') {
-			for (at++; *at == ' ' || *at == '\t'; at++)
-				;
-			if (!strncmp(at, "include", 7))
-				return true;
-		} else if (is_word(*at)) {
-			size_t n = 1;
-
-			while (is_word(at[n]))
-				n++;
-			if (n == 6 && !memcmp(at, "printf", 6))
-				return true;
-			at += n;
-		} else {
-			at++;
-		}
-	}
-	return false;
-}
-
-/* PoCL puts variables of its own printf into every program, whether it prints or not; what only
- * programs that print have is the function's own name, and others around it. */
-static bool is_always_there(const unsigned char *at, size_t before, size_t after)
-{
-	if (before >= 1 && after >= 7 && at[-1] == '_' && !memcmp(at + 6, "_buffer", 7))
-		return true;
-	return before >= 7 && after >= 11 && !memcmp(at - 7, "__pocl_", 7) &&
-	       !memcmp(at + 6, "_float_libc", 11);
-}
-
-static bool names_printf(const unsigned char *bytes, size_t n)
-{
-	const unsigned char *at = bytes;
-
-	while ((at = memmem(at, n - (size_t)(at - bytes), "printf", 6))) {
-		size_t before = (size_t)(at - bytes);
-
-		if (!is_always_there(at, before, n - before - 6))
-			return true;
-		at += 6;
-	}
-	return false;
-}
-
-/* Whether the built program has the name in it, for any of its devices; true when it cannot be
- * told. */
-static bool binary_prints(struct vendor_program *p)
-{
-	size_t sizes[64] = {0}, got = 0, n, total = 0;
-	unsigned char *list[64], *bytes;
-	bool prints = false;
-
-	if (layer.next.clGetProgramInfo(p, OPENCL_PROGRAM_BINARY_SIZES, sizeof(sizes), sizes, &got))
-		return true;
-	n = got / sizeof(*sizes);
-	for (size_t i = 0; i < n; i++)
-		total += sizes[i];
-	bytes = total ? pool_get(total) : NULL;
-	if (!bytes)
-		return true;
-	total = 0;
-	for (size_t i = 0; i < n; i++) {
-		list[i] = bytes + total;
-		total += sizes[i];
-	}
-	if (layer.next.clGetProgramInfo(p, OPENCL_PROGRAM_BINARIES, n * sizeof(*list), (void *)list,
-					NULL))
-		prints = true;
-	else
-		prints = names_printf(bytes, total);
-	pool_put(bytes);
-	return prints;
-}
-
-static const char *examine_program(struct vendor_program *p, const struct device *d)
-{
-	size_t size = 0, variables = 0;
-	char *source = NULL;
-	bool prints = true;
-
-	if (!layer.next.clGetProgramBuildInfo(p, d->handle, OPENCL_PROGRAM_GLOBAL_VARIABLE_SIZE,
-					      sizeof(variables), &variables, NULL) &&
-	    variables)
-		return "its program has variables at program scope";
-	if (!layer.next.clGetProgramInfo(p, OPENCL_PROGRAM_SOURCE, 0, NULL, &size) && size > 1)
-		source = pool_get(size + 1);
-	if (source && !layer.next.clGetProgramInfo(p, OPENCL_PROGRAM_SOURCE, size, source, NULL))
-		prints = may_print(source);
-	pool_put(source);
-	if (prints && binary_prints(p))
-		return "its program prints (printf), or it cannot be told that it does not";
-	return NULL;
-}
-
-static const char *why_of_program(struct vendor_program *p, const struct device *d)
-{
-	const char *why = NULL;
-	bool found = false;
-
-	pthread_mutex_lock(&known_lock);
-	for (uint32_t i = 0; i < n_known && !found; i++)
-		if (known[i].program == p) {
-			why = known[i].why;
-			found = true;
-		}
-	pthread_mutex_unlock(&known_lock);
-	if (found)
-		return why;
-	why = examine_program(p, d);
-	pthread_mutex_lock(&known_lock);
-	if (n_known == KNOWN_PROGRAMS)
-		n_known = 0;
-	known[n_known].program = p;
-	known[n_known++].why = why;
-	pthread_mutex_unlock(&known_lock);
-	return why;
-}
 
 const char *kernel_why(struct kernel *k, const struct device *d)
 {
 	if (!k->examined) {
-		const char *why = why_of_program(k->program, d);
+		const char *why = program_why(k->program, d);
 
 		if (why)
 			k->why = why;
@@ -192,7 +26,7 @@ static int32_t build_program(struct vendor_program *p, uint32_t n,
 {
 	if (layer_is_on()) {
 		rules_apply_context("clBuildProgram", NULL);
-		forget_programs();
+		programs_forget(options);
 	}
 	return layer.next.clBuildProgram(p, n, devices, options, notify, data);
 }
@@ -204,7 +38,7 @@ static int32_t compile_program(struct vendor_program *p, uint32_t n,
 {
 	if (layer_is_on()) {
 		rules_apply_context("clCompileProgram", NULL);
-		forget_programs();
+		programs_forget(options);
 	}
 	return layer.next.clCompileProgram(p, n, devices, options, n_headers, headers, names,
 					   notify, data);
@@ -215,7 +49,7 @@ link_program(struct vendor_context *c, uint32_t n, struct vendor_device *const *
 	     const char *options, uint32_t n_inputs, struct vendor_program *const *inputs,
 	     opencl_program_notify *notify, void *data, int32_t *status)
 {
-	forget_programs();
+	programs_forget(NULL);
 	return layer.next.clLinkProgram(c, n, devices, options, n_inputs, inputs, notify, data,
 					status);
 }

@@ -322,6 +322,19 @@ int written_read(void *begin, size_t bytes, uint64_t chunk, uint64_t *bitmap, si
 /* Why the kernel is never replayed on the device, or not with its present arguments; NULL. */
 const char *kernel_why(struct kernel *k, const struct device *d);
 
+/* ---- opencl_source.c: of a text that ends with a NUL; true where it cannot be told ---- */
+bool source_may_print(const char *source);
+/* It has variables at program scope, or static ones in functions, that a kernel could change. */
+bool source_may_keep(const char *source);
+/* These options of clBuildProgram (or NULL) choose a language that has such variables. */
+bool options_may_keep(const char *options);
+
+/* ---- opencl_programs.c ---- */
+/* Why no kernel of the program is replayed on the device (static), or NULL. */
+const char *program_why(struct vendor_program *p, const struct device *d);
+/* Programs are built anew, perhaps at an address that is known; with these options, or NULL. */
+void programs_forget(const char *options);
+
 /* ---- opencl_hooks_*.c: fill in the entries that they hook ---- */
 void hooks_objects(struct opencl_dispatch *t);
 void hooks_kernels(struct opencl_dispatch *t);
