@@ -73,6 +73,7 @@ struct options {
 	const char *join;
 	bool has_seed;
 	uint64_t seed;
+	uint32_t until; /* --until, in millionths; 0: not given */
 	const char *mpi;
 	double mpi_wait;     /* seconds, 0: default */
 	double pass_timeout; /* multiple of pass 1's time, 0: default */

@@ -65,6 +65,15 @@ static int read_mode(struct replay_choice *c, const struct options *o, struct er
 	c->run.has_seed = o->has_seed;
 	if (o->has_seed && !o->distribute && !o->fixed_seed && s->mode != REPLAY_SETTINGS_NONE)
 		return error_set(err, RC_INVALID, "--seed goes with --distribute or --fixed-seed");
+	s->until = o->until;
+	if (o->until && s->mode != REPLAY_SETTINGS_NONE)
+		return error_set(
+			err, RC_INVALID,
+			"--until is for dispatches that are counted live in one pass each: it "
+			"goes with --distribute dispatch or --replay none, %s",
+			o->distribute ? "not with passes that are dealt over processes"
+			: o->pass     ? "not with --pass"
+				      : "not where all passes are replayed");
 	return 0;
 }
 

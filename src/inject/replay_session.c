@@ -388,6 +388,7 @@ static int open_engine(struct error *err)
 		.random = s->random,
 		.seed = s->seed,
 		.offset = s->offset,
+		.until = s->until,
 		.only_pass = s->pass,
 		.flush = s->cache == REPLAY_SETTINGS_FLUSH,
 	};

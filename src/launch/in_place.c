@@ -131,6 +131,8 @@ void in_place_describe(const struct run_in_place *r, struct str *out)
 		str_add(out, " --engine sdk");
 	if (r->has_seed)
 		str_addf(out, " --seed %llu", (unsigned long long)s->seed);
+	if (s->until)
+		str_addf(out, " --until %.6g%%", s->until / 10000.0);
 	if (s->window)
 		str_addf(out, " --window %u", s->window);
 	if (s->max_snapshot)

@@ -4,20 +4,6 @@
 
 #include <math.h>
 
-void moments_add(struct moments *m, double x)
-{
-	double d = x - m->mean;
-
-	m->n++;
-	m->mean += d / (double)m->n;
-	m->squares += d * (x - m->mean);
-}
-
-double moments_variance(const struct moments *m)
-{
-	return m->n > 1 ? m->squares / (double)(m->n - 1) : 0;
-}
-
 /* ---- Student's t ---- */
 
 /* Regularised incomplete beta function, by its continued fraction (Lentz). */

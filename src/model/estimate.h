@@ -12,16 +12,11 @@
 #ifndef RETALLY_MODEL_ESTIMATE_H
 #define RETALLY_MODEL_ESTIMATE_H
 
+#include "base/moments.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-struct moments { /* zero-initialise */
-	uint64_t n;
-	double mean, squares; /* squares: of the differences from the mean, summed */
-};
-void moments_add(struct moments *m, double x);
-double moments_variance(const struct moments *m); /* of a sample: n - 1; 0 below two */
 
 struct stratum {
 	uint64_t population; /* at least sample.n; else that is taken */

@@ -52,7 +52,10 @@ static enum replay_verdict decide_dispatch(struct replay_device *d, const struct
 
 	if (d->mode == REPLAY_MODE_NONE && !k->undrainable) {
 		window_stand_aside(d, op, k);
-		return count_live(d, op, k, ordinal, NULL);
+		if (!until_known(d, op, k))
+			return count_live(d, op, k, ordinal, NULL);
+		live_stand_aside(d, op);
+		return REPLAY_LIVE;
 	}
 	reason = against(op, k);
 	if (!reason && !window_take(d, op, k, ordinal, &err)) {

@@ -9,6 +9,7 @@
 #ifndef RETALLY_REPLAY_ENGINE_H
 #define RETALLY_REPLAY_ENGINE_H
 
+#include "base/moments.h"
 #include "base/vec.h"
 #include "replay/cost.h"
 #include "replay/replay.h"
@@ -31,6 +32,26 @@
 #define REPLAY_RANGE_NAME 512u  /* with its NUL; what is longer is cut */
 #define REPLAY_REASONS    256u  /* different (kernel, reason) kept apart per device */
 
+/* until.c: what is alike of a kernel, and how well it is known. */
+struct kind_pass {
+	uint64_t n, look; /* dispatches counted, and at how many it is looked at again */
+	uint32_t good;    /* looks in a row at which it was known well enough */
+	bool known;
+};
+struct kind {
+	struct kind *next; /* of the kernel */
+	uint32_t grid[3], block[3];
+	uint32_t open;            /* passes that are not known */
+	uint64_t counted;         /* dispatches, until it was known */
+	uint64_t unwritten;       /* left out since, and in no record yet */
+	struct kind_pass *passes; /* as replay_device.whole */
+	struct moments *moments;  /* of the counters of each of these, one pass after the other */
+};
+struct unit_sum {
+	double sum;
+	bool any, bad;
+};
+
 struct kernel {
 	char *name;
 	uint64_t hash;
@@ -49,6 +70,7 @@ struct kernel {
 	uint64_t checks;      /* instances whose reach was checked and found true */
 	uint64_t live_n;      /* dispatches counted live */
 	uint64_t mark;        /* generation of the window that holds it */
+	struct kind *kinds;   /* with --until */
 };
 
 /* The engine's record of one memory. */
@@ -217,6 +239,8 @@ struct replay_device {
 	struct cost_sums sums; /* for auto */
 	bool decided;
 	struct kernel *range; /* the open one; REPLAY_MODE_RANGE */
+	uint32_t n_kinds;
+	VEC(struct unit_sum) unit_sums; /* scratch of until.c: room for the counters of any pass */
 };
 
 struct replay {
@@ -233,6 +257,7 @@ struct replay {
 	_Atomic uint64_t ordinals, window_ordinals;
 	_Atomic uint32_t kernel_ids;
 	bool append_failed;
+	bool *divided; /* with --until, by counter: it is in a metric of several */
 };
 
 uint64_t replay_now(void); /* CLOCK_MONOTONIC, ns */
@@ -387,7 +412,24 @@ void live_learn_stuck(struct replay_device *d);
 /* The counts are lost. */
 void live_drop(struct replay_device *d, const char *why);
 
+/* ---- until.c; --until, all do nothing without ---- */
+/* What the engine needs of the plan. */
+int until_open(struct replay *r, struct error *err);
+/* Whether the dispatch is to be left uncounted, because enough is known; that is recorded. */
+bool until_known(struct replay_device *d, const struct runtime_op *op, struct kernel *k);
+/* The next pass that is not known, as an index into replay_device.whole, `at` if it is one. */
+uint32_t until_next(struct replay_device *d, const struct runtime_op *op, struct kernel *k,
+		    uint32_t at);
+/* The samples of one dispatch counted live. */
+void until_take(struct replay_device *d, const struct window_op *op, uint32_t pass,
+		const struct spool_sample *samples, uint32_t n);
+/* Whether half the 95 % interval is at most so much of the mean; from 30 samples on. */
+bool until_is_near(const struct moments *m, double precision);
+void until_release(struct kernel *k);
+
 /* ---- record.c ---- */
+/* One dispatch that was left out, with the next declines. */
+void record_left(struct replay_device *d, struct kind *kind);
 /* Adds up; kernel may be NULL. Returns the reason as it is kept until the end. */
 const char *record_decline(struct replay_device *d, struct kernel *k, const char *reason,
 			   enum spool_instead instead, uint64_t count);

@@ -73,6 +73,7 @@ void kernels_release(struct replay_device *d)
 	for (size_t i = 0; i < d->kernels.capacity; i++) {
 		if (!d->kernels.items[i])
 			continue;
+		until_release(d->kernels.items[i]);
 		free(d->kernels.items[i]->name);
 		free(d->kernels.items[i]);
 	}

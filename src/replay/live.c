@@ -9,7 +9,7 @@
 #include "replay/engine.h"
 
 /* 0: none stands alone. Parts that different dispatches gave would be torn values. */
-static uint32_t next_pass(const struct replay_device *d, const struct kernel *k)
+static uint32_t next_pass(struct replay_device *d, const struct runtime_op *op, struct kernel *k)
 {
 	const struct replay_options *o = &d->replay->options;
 	uint64_t n = k->live_n, key[3] = {o->seed, k->hash, n};
@@ -17,7 +17,7 @@ static uint32_t next_pass(const struct replay_device *d, const struct kernel *k)
 	if (!d->whole.n)
 		return 0;
 	n = o->random ? hash64(key, sizeof(key)) : o->offset + n;
-	return d->whole.items[n % d->whole.n];
+	return d->whole.items[until_next(d, op, k, (uint32_t)(n % d->whole.n))];
 }
 
 /* One dispatch at a time, and the device idle before it. */
@@ -138,7 +138,7 @@ bool live_begin(struct replay_device *d, const struct runtime_op *op, struct ker
 		uint64_t ordinal, bool strict, const char **why_out)
 {
 	struct live *l = &d->live;
-	uint32_t pass = next_pass(d, k);
+	uint32_t pass = next_pass(d, op, k);
 	enum source_units units = pass ? units_of(d, op, k, pass) : SOURCE_UNITS_ANY;
 	struct source_unit unit = {.queue = op->queue, .queue_native = op->queue_native};
 	struct live_unit *u;
@@ -266,6 +266,7 @@ static int take_unit(struct replay_device *d, uint32_t index, struct error *err)
 		return error_set(err, RC_ERROR, "source '%s' gave more samples than it announced",
 				 d->source->name);
 	record_live(d, &u->op, d->live.pass, d->window.samples.items, n, enabled, running);
+	until_take(d, &u->op, d->live.pass, d->window.samples.items, n);
 	if (u->reason)
 		record_decline(d, u->op.kernel, u->reason, SPOOL_INSTEAD_ONE_PASS, 1);
 	return 0;

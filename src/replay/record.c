@@ -167,6 +167,28 @@ static void declare(struct replay_device *d, uint64_t count)
 	record_declines_flush(d);
 }
 
+void record_left(struct replay_device *d, struct kind *kind)
+{
+	kind->unwritten++;
+	declare(d, 1);
+}
+
+/* Record lock held. */
+static void append_left(struct replay_device *d, struct kernel *k, struct kind *kind)
+{
+	struct spool_left record = {.count = kind->unwritten,
+				    .counted = kind->counted,
+				    .kernel = k->id,
+				    .device = d->number,
+				    .precision = d->replay->options.until};
+
+	memcpy(record.grid, kind->grid, sizeof(record.grid));
+	memcpy(record.block, kind->block, sizeof(record.block));
+	append_kernel(d->replay, k);
+	append(d->replay, SPOOL_LEFT, &record, sizeof(record), NULL, 0);
+	kind->unwritten = 0;
+}
+
 const char *record_decline(struct replay_device *d, struct kernel *k, const char *reason,
 			   enum spool_instead instead, uint64_t count)
 {
@@ -219,6 +241,12 @@ void record_declines_flush(struct replay_device *d)
 			append_kernel(r, x->kernel);
 		append(r, SPOOL_DECLINE, &record, sizeof(record), x->reason, strlen(x->reason));
 		x->count = 0;
+	}
+	for (size_t i = 0; d->n_kinds && i < d->kernels.capacity; i++) {
+		for (struct kind *x = d->kernels.items[i] ? d->kernels.items[i]->kinds : NULL; x;
+		     x = x->next)
+			if (x->unwritten)
+				append_left(d, d->kernels.items[i], x);
 	}
 	pthread_mutex_unlock(&r->record_lock);
 }

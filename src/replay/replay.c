@@ -44,10 +44,16 @@ int replay_open(struct replay **replay_out, const struct replay_options *options
 	r->plan = plan;
 	r->append = append;
 	r->append_data = append_data;
+	rc = until_open(r, err);
+	if (rc) {
+		free(r);
+		return rc;
+	}
 	rc = pthread_mutex_init(&r->range_lock, NULL);
 	if (!rc)
 		rc = pthread_mutex_init(&r->record_lock, NULL);
 	if (rc) {
+		free(r->divided);
 		free(r);
 		return error_set_errno(err, 0, rc, "cannot make a lock for the replay engine");
 	}
@@ -126,6 +132,7 @@ static void free_device(struct replay_device *d)
 	vec_release(&d->live.units);
 	vec_release(&d->declines);
 	vec_release(&d->scratch);
+	vec_release(&d->unit_sums);
 	pthread_mutex_destroy(&d->lock);
 	free(d);
 }
@@ -168,6 +175,7 @@ void replay_close(struct replay *r)
 	}
 	pthread_mutex_destroy(&r->record_lock);
 	pthread_mutex_destroy(&r->range_lock);
+	free(r->divided);
 	free(r);
 }
 

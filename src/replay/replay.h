@@ -61,6 +61,8 @@ struct replay_options {
 	 * P, or drawn from seed when random. */
 	bool random;
 	uint64_t seed, offset;
+	uint32_t until; /* of REPLAY_MODE_NONE: dispatches are left uncounted once their kernel's
+			 * counters are known this well, in millionths of their means; 0: never */
 	uint32_t only_pass; /* --pass K: 0 for all */
 	bool flush;         /* the caches are emptied before each counted dispatch */
 	uint64_t chunk;     /* bytes in which memory is compared and put back, a multiple of 64; 0:

@@ -21,6 +21,7 @@ static const struct table_column columns[] = {
 	{"share_text", "share", NULL, TABLE_STRING, TABLE_ONLY_TEXT | TABLE_RIGHT},
 	{"varying", NULL, NULL, TABLE_NUMBER, TABLE_ONLY_DATA},
 	{"declined", NULL, NULL, TABLE_NUMBER, TABLE_ONLY_DATA},
+	{"left_out", NULL, NULL, TABLE_NUMBER, TABLE_ONLY_DATA},
 	{"unmatched", NULL, NULL, TABLE_NUMBER, TABLE_ONLY_DATA},
 	{"sameness", NULL, NULL, TABLE_STRING, TABLE_ONLY_DATA},
 	{"anchor", NULL, NULL, TABLE_STRING, TABLE_ONLY_DATA},
@@ -51,18 +52,45 @@ bool kernels_has_rows(const struct values *v)
 	return false;
 }
 
-static uint64_t declined_of(const struct store *s, uint32_t kernel)
+/* left_out: those that were known from others (--until). */
+static uint64_t declined_of(const struct store *s, uint32_t kernel, uint64_t *left_out)
 {
 	const struct store_declined *d;
 	uint64_t n_declined = 0;
 	size_t n;
 
+	*left_out = 0;
 	d = store_declined(s, &n);
 	for (size_t i = 0; i < n; i++) {
 		if (d[i].kernel == kernel)
-			n_declined += d[i].n;
+			*(d[i].instead == SPOOL_INSTEAD_ESTIMATE ? left_out : &n_declined) +=
+				d[i].n;
 	}
 	return n_declined;
+}
+
+/* After how many dispatches of one kind the first ones were left out. */
+static uint64_t left_after(const struct store *s, uint32_t kernel)
+{
+	const struct store_left *l;
+	uint64_t least = UINT64_MAX;
+	size_t n;
+
+	l = store_left(s, &n);
+	for (size_t i = 0; i < n; i++) {
+		if (l[i].kernel == kernel && l[i].counted < least)
+			least = l[i].counted;
+	}
+	return least;
+}
+
+/* Recorded or left out. */
+static uint64_t dispatches_of(const struct store *s, const struct value_group *g)
+{
+	uint64_t left;
+
+	declined_of(s, g->kernel, &left);
+	return g->dispatches + left;
 }
 
 static void add_ns(struct table *t, const struct value_group *g, uint64_t ns)
@@ -118,14 +146,15 @@ static void add_sameness(struct table *t, const struct store *s, const struct an
 static void add_kernel(struct table *t, const struct store *s, const struct values *v,
 		       const struct value_group *g, double total_ns, bool is_text)
 {
-	uint64_t declined = declined_of(s, g->kernel);
+	uint64_t left, declined = declined_of(s, g->kernel, &left);
 	uint64_t unmatched = unmatched_of(s, g->kernel);
-	double share = total_ns > 0 ? (double)g->mean_ns * (double)g->dispatches / total_ns : 0;
+	uint64_t dispatches = g->dispatches + left;
+	double share = total_ns > 0 ? (double)g->mean_ns * (double)dispatches / total_ns : 0;
 	struct str text = STR_INIT;
 
 	add_name(t, g->name, is_text);
 	table_add_string(t, unit_name(g->unit));
-	table_add_u64(t, g->dispatches);
+	table_add_u64(t, dispatches);
 	table_add_u64(t, g->rows);
 	table_add_string(t, g->row_passes);
 	add_ns(t, g, g->mean_ns);
@@ -140,6 +169,7 @@ static void add_kernel(struct table *t, const struct store *s, const struct valu
 	table_add_string(t, str_text(&text));
 	table_add_u64(t, g->varying);
 	table_add_u64(t, declined);
+	table_add_u64(t, left);
 	table_add_u64(t, unmatched);
 	add_sameness(t, s, values_anchors(v), g->kernel);
 	str_clear(&text);
@@ -148,6 +178,9 @@ static void add_kernel(struct table *t, const struct store *s, const struct valu
 	if (declined)
 		str_addf(&text, "%s%llu declined", g->varying ? ", " : "",
 			 (unsigned long long)declined);
+	if (left)
+		str_addf(&text, "%s%llu left out, known after %llu", text.size ? ", " : "",
+			 (unsigned long long)left, (unsigned long long)left_after(s, g->kernel));
 	if (unmatched)
 		str_addf(&text, "%s%llu not matched", text.size ? ", " : "",
 			 (unsigned long long)unmatched);
@@ -174,7 +207,8 @@ int kernels_table(struct store *s, const struct values *v, const struct report_o
 	groups = values_groups(v, &n);
 	for (size_t i = 0; i < n; i++) {
 		if (is_kernel(&groups[i]))
-			total_ns += (double)groups[i].mean_ns * (double)groups[i].dispatches;
+			total_ns +=
+				(double)groups[i].mean_ns * (double)dispatches_of(s, &groups[i]);
 	}
 	if (is_text && fputs("\nkernels\n", f) < 0)
 		return error_set(err, RC_IO, "the report could not be written");

@@ -38,7 +38,8 @@ static const struct table_column declined_columns[] = {
 
 static const char *instead_name(uint32_t instead)
 {
-	static const char *const names[] = {"not counted", "one pass each, live", "replayed alone"};
+	static const char *const names[] = {"not counted", "one pass each, live", "replayed alone",
+					    "estimated"};
 
 	return instead < sizeof(names) / sizeof(names[0]) ? names[instead] : "unknown";
 }

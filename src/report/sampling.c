@@ -28,6 +28,7 @@ struct group {
 };
 struct sampling {
 	struct arena arena;
+	struct store *store;
 	const struct plan *plan;
 	const struct metric_code *code;
 	VEC(struct group) groups;
@@ -79,16 +80,17 @@ static bool read_processes(struct sampling *x, const struct store *s)
 	return x->pass_of;
 }
 
-static struct group *group_of(struct sampling *x, const struct store_row *r)
+static struct group *group_of(struct sampling *x, uint32_t kernel, const uint32_t grid[3],
+			      const uint32_t block[3])
 {
-	struct group g = {.kernel = r->kernel};
-	uint32_t key[7] = {r->kernel};
+	struct group g = {.kernel = kernel};
+	uint32_t key[7] = {kernel};
 	uint64_t h, at;
 
-	memcpy(g.grid, r->grid, sizeof(g.grid));
-	memcpy(g.block, r->block, sizeof(g.block));
-	memcpy(key + 1, r->grid, sizeof(g.grid));
-	memcpy(key + 4, r->block, sizeof(g.block));
+	memcpy(g.grid, grid, sizeof(g.grid));
+	memcpy(g.block, block, sizeof(g.block));
+	memcpy(key + 1, grid, sizeof(g.grid));
+	memcpy(key + 4, block, sizeof(g.block));
 	for (h = hash64(key, sizeof(key)); id_map_get(&x->index, h, 0, &at); h++) {
 		struct group *have = &x->groups.items[at];
 
@@ -160,7 +162,7 @@ static int take(void *data, const struct store_row *r, struct error *err)
 		x->by_process[r->kernel] = true;
 		return 0;
 	}
-	g = group_of(x, r);
+	g = group_of(x, r->kernel, r->grid, r->block);
 	if (!g)
 		return no_memory(err);
 	x->sampled[r->kernel] = true;
@@ -178,26 +180,52 @@ static int take(void *data, const struct store_row *r, struct error *err)
 	return rc;
 }
 
+/* Those that nobody recorded, because enough was known of their kind. */
+static int add_left(struct sampling *x, const bool *kernels, struct error *err)
+{
+	const struct store_left *l;
+	struct group *g;
+	size_t n;
+
+	l = store_left(x->store, &n);
+	for (size_t i = 0; i < n; i++) {
+		if (kernels && !kernels[l[i].kernel])
+			continue;
+		g = group_of(x, l[i].kernel, l[i].grid, l[i].block);
+		if (!g)
+			return no_memory(err);
+		x->sampled[l[i].kernel] = true;
+		g->population += l[i].n;
+	}
+	return 0;
+}
+
 int sampling_collect(struct sampling **out, struct store *s, const bool *kernels,
 		     const struct metric_code *code, struct error *err)
 {
 	struct store_scan scan = {.pass = STORE_ALL_PASSES, .kernels = kernels};
 	struct sampling *x = calloc(1, sizeof(*x));
+	size_t n_left;
 	int rc = 0;
 
 	*out = NULL;
 	if (!x)
 		return no_memory(err);
+	x->store = s;
 	x->plan = store_plan(s);
 	x->code = code;
+	store_left(s, &n_left);
 	store_kernels(s, &x->n_kernels);
 	x->sampled = calloc(x->n_kernels + 1, sizeof(bool));
 	x->by_process = calloc(x->n_kernels + 1, sizeof(bool));
 	if (!x->sampled || !x->by_process || !read_processes(x, s))
 		rc = no_memory(err);
-	/* One pass has every dispatch; and only in place are there dispatches of one pass each. */
-	if (!rc && x->plan->n_passes > 1 && store_is_in_place(s))
+	/* One pass has every dispatch, but for what was left out; and only in place are there
+	 * dispatches of one pass each. */
+	if (!rc && (x->plan->n_passes > 1 || n_left) && store_is_in_place(s))
 		rc = store_scan(s, &scan, take, x, err);
+	if (!rc && n_left)
+		rc = add_left(x, kernels, err);
 	id_map_release(&x->seen);
 	id_map_release(&x->index);
 	if (rc)

@@ -2,7 +2,8 @@
 /*
  * Where each dispatch was counted live in one pass (--replay none, --distribute dispatch), a value
  * comes from some dispatches of its kernel only. This estimates it for all of them: strata are
- * kernel, grid and block, the population are the dispatches that any pass recorded. A counter's
+ * kernel, grid and block, the population are the dispatches that any pass recorded, and those that
+ * were left out because enough was known of their kind (--until). A counter's
  * estimate is its mean over the dispatches; a metric's, its expression over their estimated sums,
  * with the error of the linearised expression. 95 % intervals; see model/estimate.h.
  *

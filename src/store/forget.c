@@ -42,8 +42,9 @@ int ingest_forget(sqlite3 *db, int64_t spool, uint32_t n_passes, struct error *e
 				  "DELETE FROM coverage WHERE spool = %lld;"
 				  "DELETE FROM replay_window WHERE spool = %lld;"
 				  "DELETE FROM declined WHERE spool = %lld;"
+				  "DELETE FROM left_out WHERE spool = %lld;"
 				  "DELETE FROM finding WHERE spool = %lld;"
 				  "DELETE FROM spool WHERE spool = %lld",
-				  id, id, id, id, id, id, id);
+				  id, id, id, id, id, id, id, id);
 	return rc;
 }

@@ -34,7 +34,8 @@ struct ingest {
 	bool in_place;     /* passes are replays within the execution of pass 0 */
 	uint32_t *offset;  /* [pass]: where its counters begin in counts */
 	uint64_t (*counts)[SAMPLE_STATUS_MAX + 1];
-	sqlite3_stmt *find_kernel, *add_kernel, *add_run, *end_run, *add_window, *add_declined;
+	sqlite3_stmt *find_kernel, *add_kernel, *add_run, *end_run, *add_window, *add_declined,
+		*add_left;
 };
 
 static int no_memory(struct error *err)
@@ -83,6 +84,8 @@ static int ingest_init(struct ingest *in, struct error *err)
 		rc = sql_prepare(in->db, REPLAYS_INSERT_WINDOW, &in->add_window, err);
 	if (!rc)
 		rc = sql_prepare(in->db, REPLAYS_INSERT_DECLINED, &in->add_declined, err);
+	if (!rc)
+		rc = sql_prepare(in->db, REPLAYS_INSERT_LEFT, &in->add_left, err);
 	return rc;
 }
 
@@ -94,6 +97,7 @@ static void ingest_release(struct ingest *in)
 	sqlite3_finalize(in->end_run);
 	sqlite3_finalize(in->add_window);
 	sqlite3_finalize(in->add_declined);
+	sqlite3_finalize(in->add_left);
 	problems_release(&in->problems);
 	id_map_release(&in->kernels);
 	vec_for_each (&in->names, name)
@@ -317,24 +321,46 @@ static int on_dispatch(struct ingest *in, const struct spool_record *r, struct e
 		  : window_add(in->window, d, in->run[d->pass], in->attempt[d->pass], kernel, err);
 }
 
+/* The row of the kernel that a record names by its number; 0: any, or no record names it. */
+static int kernel_of_number(struct ingest *in, uint32_t number, const char *what,
+			    int64_t *kernel_out, struct error *err)
+{
+	uint64_t at;
+
+	*kernel_out = 0;
+	if (!number)
+		return 0;
+	if (!id_map_get(&in->kernels, number, 0, &at)) {
+		problems_add(&in->problems, PROBLEM_KERNEL,
+			     "%s dispatches are of kernel number %u, which no record names", what,
+			     number);
+		return 0;
+	}
+	/* The record does not say what it was; a name that ranges have is a range. */
+	*kernel_out = in->names.items[at].range;
+	if (*kernel_out)
+		return 0;
+	return row_of_name(in, number, SPOOL_UNIT_DISPATCH, kernel_out, err);
+}
+
 static int on_declined(struct ingest *in, const struct spool_record *r, struct error *err)
 {
 	const struct spool_decline *d = r->payload;
-	int64_t kernel = 0;
-	uint64_t at;
-	int rc = 0;
+	int64_t kernel;
+	int rc = kernel_of_number(in, d->kernel, "declined", &kernel, err);
 
-	if (d->kernel && id_map_get(&in->kernels, d->kernel, 0, &at)) {
-		/* The record does not say what it was; a name that ranges have is a range. */
-		kernel = in->names.items[at].range;
-		if (!kernel)
-			rc = row_of_name(in, d->kernel, SPOOL_UNIT_DISPATCH, &kernel, err);
-	} else if (d->kernel) {
-		problems_add(&in->problems, PROBLEM_KERNEL,
-			     "declined dispatches are of kernel number %u, which no record names",
-			     d->kernel);
-	}
 	return rc ? rc : replays_add_declined(in->add_declined, in->spool, kernel, r, err);
+}
+
+static int on_left(struct ingest *in, const struct spool_record *r, struct error *err)
+{
+	const struct spool_left *l = r->payload;
+	int64_t kernel;
+	int rc = kernel_of_number(in, l->kernel, "left-out", &kernel, err);
+
+	if (rc || !kernel) /* without its name it tells nothing */
+		return rc;
+	return replays_add_left(in->add_left, in->spool, kernel, r, err);
 }
 
 /* Where counter stands in the pass. Samples mostly come in the plan's order, so `guess` is tried
@@ -510,6 +536,8 @@ static int on_record(struct ingest *in, const struct spool_record *r, struct err
 		return replays_add_window(in->add_window, in->spool, r, err);
 	case SPOOL_DECLINE:
 		return on_declined(in, r, err);
+	case SPOOL_LEFT:
+		return on_left(in, r, err);
 	default: /* of a newer retally */
 		return 0;
 	}

@@ -8,7 +8,7 @@
 #include "store/sql.h"
 #include "store/store.h"
 
-#define STORE_SCHEMA_VERSION 5
+#define STORE_SCHEMA_VERSION 6
 /* SQLite allows 2000 columns a table; counters beyond go to sample_extra. */
 #define STORE_COLUMNS_MAX 1900
 
@@ -39,6 +39,7 @@ struct store {
 	VEC(struct store_finding) findings;
 	VEC(struct store_window) windows;
 	VEC(struct store_declined) declined;
+	VEC(struct store_left) left;
 	uint64_t (*counts)[SAMPLE_STATUS_MAX + 1]; /* by pass and counter, see pass_offset */
 	bool *pass_has_run;                        /* [pass] */
 	struct matches *matches;                   /* NULL until store_match_load */
@@ -100,6 +101,9 @@ int replays_add_declined(sqlite3_stmt *insert, int64_t spool, int64_t kernel,
 			 const struct spool_record *r, struct error *err);
 #define REPLAYS_INSERT_WINDOW \
 	"INSERT INTO replay_window VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
+int replays_add_left(sqlite3_stmt *insert, int64_t spool, int64_t kernel,
+		     const struct spool_record *r, struct error *err);
+#define REPLAYS_INSERT_LEFT     "INSERT INTO left_out VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 #define REPLAYS_INSERT_DECLINED "INSERT INTO declined VALUES(?, ?, ?, ?, ?, ?)"
 
 #endif

@@ -71,6 +71,24 @@ int replays_add_declined(sqlite3_stmt *s, int64_t spool, int64_t kernel,
 	return rc;
 }
 
+int replays_add_left(sqlite3_stmt *s, int64_t spool, int64_t kernel, const struct spool_record *r,
+		     struct error *err)
+{
+	const struct spool_left *l = r->payload;
+
+	sqlite3_bind_int64(s, 1, spool);
+	sqlite3_bind_int64(s, 2, kernel);
+	sqlite3_bind_int64(s, 3, l->device);
+	for (int i = 0; i < 3; i++) {
+		sqlite3_bind_int64(s, 4 + i, l->grid[i]);
+		sqlite3_bind_int64(s, 7 + i, l->block[i]);
+	}
+	sqlite3_bind_double(s, 10, l->precision / 1e6);
+	sql_bind_u64(s, 11, l->counted);
+	sql_bind_u64(s, 12, l->count);
+	return sql_run(s, err);
+}
+
 static int no_memory(struct error *err)
 {
 	return error_set(err, RC_NO_MEMORY, "out of memory while reading retally.db");
@@ -132,21 +150,18 @@ static int load_windows(struct store *s, struct error *err)
 	return rc;
 }
 
-static int load_declined(struct store *s, struct error *err)
+static int load_declined(struct store *s, const struct id_map *kernels, struct error *err)
 {
-	struct id_map kernels = {0};
 	sqlite3_stmt *q = NULL;
 	int rc = sql_prepare(s->db,
 			     "SELECT d.kernel, d.instead, d.reason, total(d.n) AS n"
-			     " FROM declined d LEFT JOIN kernel k USING(kernel)"
+			     " FROM (SELECT kernel, instead, reason, n FROM declined UNION ALL"
+			     " SELECT kernel, 3, printf('known within %g %%', 100 * precision), n"
+			     " FROM left_out) d LEFT JOIN kernel k USING(kernel)"
 			     " GROUP BY d.kernel, d.instead, d.reason"
 			     " ORDER BY n DESC, d.reason, k.name, d.instead",
 			     &q, err);
 
-	for (size_t i = 0; !rc && i < s->kernels.n; i++) {
-		if (!id_map_set(&kernels, (uint64_t)s->kernels.items[i].id, 0, i))
-			rc = no_memory(err);
-	}
 	while (!rc && (rc = sql_step(q, err)) > 0) {
 		struct store_declined d = {
 			.kernel = UINT32_MAX,
@@ -156,18 +171,56 @@ static int load_declined(struct store *s, struct error *err)
 		};
 		uint64_t at;
 
-		if (id_map_get(&kernels, (uint64_t)sqlite3_column_int64(q, 0), 0, &at))
+		if (id_map_get(kernels, (uint64_t)sqlite3_column_int64(q, 0), 0, &at))
 			d.kernel = (uint32_t)at;
 		rc = d.reason && vec_push(&s->declined, d) ? 0 : no_memory(err);
 	}
 	sqlite3_finalize(q);
-	id_map_release(&kernels);
+	return rc;
+}
+
+static int load_left(struct store *s, const struct id_map *kernels, struct error *err)
+{
+	sqlite3_stmt *q = NULL;
+	int rc = sql_prepare(
+		s->db,
+		"SELECT k.kernel, grid_x, grid_y, grid_z, block_x, block_y, block_z,"
+		" total(n), min(counted) FROM left_out JOIN kernel k USING(kernel)"
+		" GROUP BY 1, 2, 3, 4, 5, 6, 7 ORDER BY k.unit, k.name, 2, 3, 4, 5, 6, 7",
+		&q, err);
+
+	while (!rc && (rc = sql_step(q, err)) > 0) {
+		struct store_left l = {.n = column_total(q, 7), .counted = column_total(q, 8)};
+		uint64_t at;
+
+		rc = 0;
+		if (!id_map_get(kernels, (uint64_t)sqlite3_column_int64(q, 0), 0, &at))
+			continue;
+		l.kernel = (uint32_t)at;
+		for (int i = 0; i < 3; i++) {
+			l.grid[i] = (uint32_t)sqlite3_column_int64(q, 1 + i);
+			l.block[i] = (uint32_t)sqlite3_column_int64(q, 4 + i);
+		}
+		if (!vec_push(&s->left, l))
+			rc = no_memory(err);
+	}
+	sqlite3_finalize(q);
 	return rc;
 }
 
 int load_replays(struct store *s, struct error *err)
 {
+	struct id_map kernels = {0};
 	int rc = load_windows(s, err);
 
-	return rc ? rc : load_declined(s, err);
+	for (size_t i = 0; !rc && i < s->kernels.n; i++) {
+		if (!id_map_set(&kernels, (uint64_t)s->kernels.items[i].id, 0, i))
+			rc = no_memory(err);
+	}
+	if (!rc)
+		rc = load_declined(s, &kernels, err);
+	if (!rc)
+		rc = load_left(s, &kernels, err);
+	id_map_release(&kernels);
+	return rc;
 }

@@ -41,6 +41,10 @@ static const char schema_text[] =
 	" saved_bytes ANY, restored_bytes ANY, spared_bytes ANY) STRICT;"
 	"CREATE TABLE declined(spool INTEGER NOT NULL, kernel INTEGER, device INTEGER NOT NULL,"
 	" instead INTEGER NOT NULL, reason TEXT NOT NULL, n ANY) STRICT;"
+	"CREATE TABLE left_out(spool INTEGER NOT NULL, kernel INTEGER NOT NULL,"
+	" device INTEGER NOT NULL, grid_x INTEGER, grid_y INTEGER, grid_z INTEGER,"
+	" block_x INTEGER, block_y INTEGER, block_z INTEGER, precision REAL NOT NULL,"
+	" counted ANY, n ANY) STRICT;"
 	/* Where a rank has several executions (store/match.h); run NULL: passes in place. */
 	"CREATE TABLE execution(execution INTEGER PRIMARY KEY, lane INTEGER NOT NULL,"
 	" spool INTEGER NOT NULL, run INTEGER, pass INTEGER NOT NULL, unit INTEGER, first ANY,"

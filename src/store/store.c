@@ -241,6 +241,7 @@ void store_close(struct store *s)
 	vec_release(&s->findings);
 	vec_release(&s->windows);
 	vec_release(&s->declined);
+	vec_release(&s->left);
 	match_free(s->matches);
 	plan_release(&s->plan);
 	arena_release(&s->arena);
@@ -285,6 +286,12 @@ const struct store_declined *store_declined(const struct store *s, size_t *n_out
 {
 	*n_out = s->declined.n;
 	return s->declined.items;
+}
+
+const struct store_left *store_left(const struct store *s, size_t *n_out)
+{
+	*n_out = s->left.n;
+	return s->left.items;
 }
 bool store_is_in_place(const struct store *s)
 {

@@ -97,6 +97,15 @@ struct store_declined {
 	uint64_t n;
 };
 
+/* Dispatches that were left uncounted because others of the same kind had told enough (--until), of
+ * all processes. store_declined has them, too, with SPOOL_INSTEAD_ESTIMATE. */
+struct store_left {
+	uint32_t kernel; /* index into store_kernels */
+	uint32_t grid[3], block[3];
+	uint64_t n;
+	uint64_t counted; /* the fewest after which a process knew enough */
+};
+
 struct store_finding {
 	bool from_program; /* a note of the measured process, else found while reading */
 	uint32_t kind;     /* enum spool_note_kind */
@@ -123,6 +132,8 @@ const struct store_finding *store_findings(const struct store *s, size_t *n_out)
 const struct store_window *store_windows(const struct store *s, size_t *n_out);
 /* Most frequent first. */
 const struct store_declined *store_declined(const struct store *s, size_t *n_out);
+/* By kernel, grid and block. */
+const struct store_left *store_left(const struct store *s, size_t *n_out);
 /* The program ran once and its passes within it (kernel, window, range, none). */
 bool store_is_in_place(const struct store *s);
 /* Samples of counter in pass with this status, over all spools. */

@@ -226,12 +226,17 @@ static void add_declined(const struct store *s, struct str *out)
 {
 	static const char *const instead[] = {"not counted", "counted live, one pass each",
 					      "replayed alone"};
-	uint64_t more = 0;
+	uint64_t more = 0, left = 0;
+	size_t shown = 0;
 
 	for (size_t i = 0; i < s->declined.n; i++) {
 		const struct store_declined *d = &s->declined.items[i];
 
-		if (i >= DECLINED_SHOWN) {
+		if (d->instead == SPOOL_INSTEAD_ESTIMATE) {
+			left += d->n;
+			continue;
+		}
+		if (shown++ >= DECLINED_SHOWN) {
 			more += d->n;
 			continue;
 		}
@@ -243,6 +248,12 @@ static void add_declined(const struct store *s, struct str *out)
 	}
 	if (more)
 		str_addf(out, "  declined: %llu more, see the report\n", (unsigned long long)more);
+	if (left)
+		str_addf(
+			out,
+			"  left out: %llu dispatches, whose kernels were known well enough by then "
+			"(--until)\n",
+			(unsigned long long)left);
 }
 
 static void add_bytes(struct str *out, uint64_t bytes)

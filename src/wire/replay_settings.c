@@ -88,9 +88,9 @@ void replay_settings_format(const struct replay_settings *s, struct str *out)
 	str_addf(out, "mode=%s;engine=%s;verify=%s;cache=%s;window=%u;max-snapshot=%llu;repeat=%u",
 		 mode_names[s->mode], engine_names[s->engine], verify_names[s->verify],
 		 cache_names[s->cache], s->window, (unsigned long long)s->max_snapshot, s->repeat);
-	str_addf(out, ";skip=%llu;count=%llu;pass=%u;random=%d;seed=%llu;offset=%llu",
+	str_addf(out, ";skip=%llu;count=%llu;pass=%u;random=%d;seed=%llu;offset=%llu;until=%u",
 		 (unsigned long long)s->skip, (unsigned long long)s->count, s->pass, s->random,
-		 (unsigned long long)s->seed, (unsigned long long)s->offset);
+		 (unsigned long long)s->seed, (unsigned long long)s->offset, s->until);
 	str_addf(out, ";launch=%s;collection=%s", s->launch, s->collection);
 	for (size_t i = 0; i < s->n_patterns; i++)
 		add_pattern(out, "kernel", s->patterns[i]);
@@ -242,7 +242,7 @@ int replay_settings_parse(struct replay_settings *s, struct arena *arena, const 
 {
 	const char *at = text;
 	uint64_t mode = 0, engine = 0, verify = 0, cache = 0, window = 0, repeat = 0, pass = 0,
-		 is_random = 0;
+		 is_random = 0, until = 0;
 	int rc;
 
 	*s = (struct replay_settings){0};
@@ -266,6 +266,7 @@ int replay_settings_parse(struct replay_settings *s, struct arena *arena, const 
 	rc = rc ? rc : take_number(&at, arena, "random", 1, &is_random, err);
 	rc = rc ? rc : take_number(&at, arena, "seed", UINT64_MAX, &s->seed, err);
 	rc = rc ? rc : take_number(&at, arena, "offset", UINT64_MAX, &s->offset, err);
+	rc = rc ? rc : take_number(&at, arena, "until", 999999, &until, err);
 	rc = rc ? rc : take_id(&at, arena, "launch", s->launch, err);
 	rc = rc ? rc : take_id(&at, arena, "collection", s->collection, err);
 	if (rc)
@@ -285,6 +286,7 @@ int replay_settings_parse(struct replay_settings *s, struct arena *arena, const 
 	s->repeat = (uint32_t)repeat;
 	s->pass = (uint32_t)pass;
 	s->random = is_random;
+	s->until = (uint32_t)until;
 	return rc;
 }
 

@@ -5,7 +5,7 @@
  * `kernel` and then `range` come last and may be missing or repeated:
  *
  *   mode=window;engine=own;verify=first;cache=keep;window=300;max-snapshot=0;repeat=1;skip=0;count=0;pass=0;
- *   random=0;seed=0;offset=0;launch=ID;collection=ID;kernel=PATTERN;range=PATTERN
+ *   random=0;seed=0;offset=0;until=0;launch=ID;collection=ID;kernel=PATTERN;range=PATTERN
  *
  * A pattern's ';', '%' and control characters are written %XX. Anything else is refused.
  */
@@ -57,6 +57,8 @@ struct replay_settings {
 	uint32_t pass;         /* only this one; 0: all */
 	bool random;           /* of REPLAY_SETTINGS_NONE */
 	uint64_t seed, offset;
+	uint32_t until; /* of REPLAY_SETTINGS_NONE: the precision at which a kernel is not counted
+			 * any more, in millionths; 0: never */
 	char launch[SPOOL_ID_SIZE], collection[SPOOL_ID_SIZE];
 	const char *const *patterns; /* of kernels, as for base/pattern.h */
 	size_t n_patterns;

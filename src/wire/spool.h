@@ -64,6 +64,7 @@ enum spool_type {
 	SPOOL_CARRY = 7,    /* struct spool_carry, then n struct spool_sample; not for reports */
 	SPOOL_WINDOW = 8,   /* struct spool_window, then why it ended (not NUL-terminated) */
 	SPOOL_DECLINE = 9,  /* struct spool_decline, then the reason (not NUL-terminated) */
+	SPOOL_LEFT = 10,    /* struct spool_left */
 };
 
 /* Sizes are multiples of 8; readers accept a payload that is longer than the struct they know. */
@@ -196,10 +197,22 @@ struct spool_decline {
 	uint32_t instead; /* enum spool_instead: what happened to them */
 	uint32_t pad;
 };
+/* Dispatches that ran uncounted because their counts were known well enough (--until), added up by
+ * what is alike. */
+struct spool_left {
+	uint64_t count;
+	uint64_t counted; /* of the same kind when the last pass of it was known */
+	uint32_t kernel;  /* id of a SPOOL_KERNEL record before this one */
+	uint32_t device;
+	uint32_t grid[3], block[3]; /* as in spool_dispatch */
+	uint32_t precision; /* half the 95 % interval, relative to the mean, in millionths */
+	uint32_t pad;
+};
 enum spool_instead {
 	SPOOL_INSTEAD_NOTHING = 0,  /* ran uncounted */
 	SPOOL_INSTEAD_ONE_PASS = 1, /* counted live, one pass each */
 	SPOOL_INSTEAD_KERNEL = 2,   /* replayed alone instead of in a window */
+	SPOOL_INSTEAD_ESTIMATE = 3, /* known from others: of struct spool_left, in no such record */
 };
 enum spool_note_kind {
 	SPOOL_NOTE_DISABLED = 1, /* collection stopped: why */

@@ -441,6 +441,8 @@ static bool spool_is_shaped(const struct spool_record *record)
 		return record->size >= sizeof(struct spool_window);
 	case SPOOL_DECLINE:
 		return record->size >= sizeof(struct spool_decline);
+	case SPOOL_LEFT:
+		return record->size >= sizeof(struct spool_left);
 	default:
 		return true; /* of a newer writer, for callers to skip */
 	}

@@ -41,6 +41,14 @@ like "$("$retally" report o -e ${inst}_op_ld.sum --format csv 2>&1)" 'update.*10
 with=$(values o $inst.sum update | wc -w)
 ok $((with < 2 || with > 6)) "distributed: $with of the dispatches have that of another pass"
 
+# Left uncounted once enough is known.
+"$traps" waits >want
+run o "$inst.sum" --no-anchors --distribute dispatch --until 5% -- "$traps" waits
+same $? want 'until'
+clean 'until'
+like "$("$retally" report o)" '^  update +150 +45 .* 105 left out, known after 45' 'until: launches are left out when enough is known'
+like "$(cat "$RETALLY_STANDIN_LOG")" 'libcuda: self-check: 0 violations, launches 150' 'until: and are launched as ever'
+
 # A launch that ends whatever the host does gets a range that holds nothing else; of others the time is not told.
 "$traps" update managed graph >want
 run o "gpu__time_duration.sum,$counters" --replay window -- "$traps" update managed graph

@@ -20,6 +20,12 @@ like "$(cat err)" '1 kernel, 1 dispatch,' 'leave one dispatch'
 exits 0 'a plan without CPU counters' "$retally" run --source sim --replay window -o sim -- "$program"
 cmp -s plain out; ok $? 'the output'
 like "$(cat err)" 'declined: .*no counter of the plan is of source perf' 'nothing to count there, and why'
+traps=$programs/opencl_traps
+exits 0 'another program' "$traps"
+cp out plain
+exits 0 '--until' "$retally" run --distribute dispatch --no-anchors --until 90% -e page-faults,context-switches -o until -- "$traps"
+cmp -s plain out; ok $? 'until: the output'
+like "$("$retally" report until)" '^  inc +569 +[1-9][0-9]* .* [1-9][0-9]* left out, known after' 'until: dispatches are left out when enough is known'
 exits 0 'application mode is the default for these counters' "$retally" run -e $counters -o whole -- "$program"
 like "$(cat err)" '^retally: opencl_diffusion: 1 of 1 passes' 'of the process'
 done_testing

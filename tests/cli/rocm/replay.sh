@@ -51,6 +51,13 @@ is "$(cat out)" "$(cat alone.waits_for_kernel)" 'kernels that wait for each othe
 is "$(accounted dir)" 8 'and each is declined by name'
 like "$("$retally" report dir --by reason)" 'wait_for_flag +not counted +does not drain' 'for that reason'
 
+# Left uncounted once enough is known.
+alone many
+run dir many --distribute dispatch --no-anchors --until 5% -e SQ_WAVES
+is "$(cat out)" "$(cat alone.many)" 'until: the output is the program'\''s'
+clean 'until' many
+like "$("$retally" report dir)" '^  accumulate +159 +45 .* 114 left out, known after 45' 'until: dispatches are left out when enough is known'
+
 # The same memory in each pass: a kernel that works only once does its work in each.
 run dir lists --replay window -e "$sq"
 "$retally" report dir --by dispatch --format csv --wide -e TCC_HIT | grep '^only_once' | cut -d, -f16 | sort -u >first

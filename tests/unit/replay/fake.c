@@ -435,7 +435,7 @@ static void fill_op(struct fake *f, const struct fake_launch *l, struct runtime_
 				  .why = l->why,
 				  .queue = l->queue,
 				  .kernel = l->kernel ? l->kernel->name : NULL,
-				  .grid = {1, 2, 3},
+				  .grid = {1 + l->wider, 2, 3},
 				  .n_reach = l->n_args,
 				  .reach = reach};
 	for (uint32_t i = 0; i < l->n_args; i++)

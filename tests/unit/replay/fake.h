@@ -43,6 +43,7 @@ struct fake_launch { /* a dispatch, or a copy with kernel NULL: args[0] to args[
 	int args[FAKE_ARGS]; /* numbers of buffers */
 	uint32_t access[FAKE_ARGS];
 	uint64_t value;
+	uint32_t wider; /* another grid */
 	uint32_t flags; /* enum runtime_op_flag */
 	const char *why;
 	int hidden; /* another buffer the kernel gets, which is not in its reach; -1 or 0: none */
@@ -114,6 +115,7 @@ struct fake {
 	VEC(struct fake_record) records;
 	VEC(struct spool_window) windows;
 	VEC(struct spool_decline) declines;
+	VEC(struct spool_left) left;
 	VEC(char *) reasons; /* of declines */
 	VEC(char *) ends;    /* of windows */
 	VEC(char *) notes;

@@ -256,6 +256,9 @@ int fake_append_record(void *data, enum spool_type type, const void *a, size_t n
 		assert_true(vec_push(&f->declines, *(const struct spool_decline *)a));
 		assert_true(vec_push(&f->reasons, text_of(b, nb)));
 		break;
+	case SPOOL_LEFT:
+		assert_true(vec_push(&f->left, *(const struct spool_left *)a));
+		break;
 	case SPOOL_NOTE:
 		assert_true(vec_push(&f->notes, text_of(b, nb)));
 		break;
@@ -404,5 +407,6 @@ void fake_release(struct fake *f)
 	vec_release(&f->records);
 	vec_release(&f->windows);
 	vec_release(&f->declines);
+	vec_release(&f->left);
 	pthread_mutex_destroy(&f->lock);
 }

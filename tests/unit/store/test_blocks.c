@@ -335,7 +335,7 @@ static void test_another_version(void **state)
 				"only in the old one, kept as retally.db.4");
 		store_close(s);
 		db = open_database(&d);
-		assert_int_equal(ask(db, "SELECT value FROM meta WHERE key = 'schema'"), 5);
+		assert_int_equal(ask(db, "SELECT value FROM meta WHERE key = 'schema'"), 6);
 		assert_int_equal(ask(db, "SELECT count(*) FROM pass_1"), 6);
 		sqlite3_close(db);
 	}

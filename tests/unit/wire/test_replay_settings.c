@@ -24,6 +24,7 @@ static struct replay_settings example(void)
 					.random = true,
 					.seed = 7,
 					.offset = 9,
+					.until = 5000,
 					.launch = "0123abc",
 					.collection = "ff",
 					.patterns = patterns,
@@ -45,7 +46,7 @@ static void test_round_trip(void **state)
 			    "mode=window;engine=sdk;verify=always;cache=flush;window=300;max-"
 			    "snapshot=1099511627776;"
 			    "repeat=3;skip=5;count=18446744073709551615;pass=2;random=1;seed=7;"
-			    "offset=9;launch=0123abc;collection=ff;kernel=add;"
+			    "offset=9;until=5000;launch=0123abc;collection=ff;kernel=add;"
 			    "kernel=regex:^a%3Bb%25$;kernel=glob:x*%0A;kernel=!exact:caf\xc3\xa9;"
 			    "range=solve;range=glob:step%3B*");
 	if (replay_settings_parse(&b, &arena, str_text(&first), &err))
@@ -99,8 +100,9 @@ static void test_damage(void **state)
 
 static void test_sentences(void **state)
 {
-	static const char rest[] = ";skip=0;count=0;pass=0;random=0;seed=0;offset=0;launch=1;"
-				   "collection=1";
+	static const char rest[] =
+		";skip=0;count=0;pass=0;random=0;seed=0;offset=0;until=0;launch=1;"
+		"collection=1";
 	static const char *const cases[][2] = {
 		{"", "'mode=' is expected at ''"},
 		{"mode=none;engine=x;", "'x' is no value of 'engine'"},
@@ -118,12 +120,15 @@ static void test_sentences(void **state)
 		 "'-1' is no value of 'max-snapshot'"},
 		{"mode=none;engine=own;verify=first;cache=keep;window=0;max-snapshot=0;repeat=0",
 		 "'0' is no value of 'repeat'"},
+		{"mode=none;engine=own;verify=first;cache=keep;window=0;max-snapshot=0;repeat=1;"
+		 "skip=0;count=0;pass=0;random=0;seed=0;offset=0;until=1000000",
+		 "'1000000' is no value of 'until'"},
 		{"mode=none;engine=own;verify=first;cache=cold;window=0;max-snapshot=0;repeat=1",
 		 "'cold' is no value of 'cache'"},
 		{"mode=none;engine=own;verify=first;cache=keep;window=0;max-snapshot=0;repeat=1;"
 		 "skip=0;count="
 		 "0;pass=0;"
-		 "random=0;seed=0;offset=0;launch=1;collection=1;range=a;kernel=b",
+		 "random=0;seed=0;offset=0;until=0;launch=1;collection=1;range=a;kernel=b",
 		 "nothing is expected at 'kernel=b"},
 	};
 	struct arena arena = {0};
