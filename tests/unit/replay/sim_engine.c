@@ -71,6 +71,9 @@ static void look_what_is_left(struct sim_engine *e)
 		nanosleep(&moment, NULL);
 		now.threads = count_entries("/proc/self/task");
 	}
+	/* Nor need one that was listed at the start have been more than on its way out. */
+	if (now.threads < before.threads)
+		now.threads = before.threads;
 #define DIFFERS(what, member) \
 	differs(e->left, sizeof(e->left), what, (uint64_t)before.member, (uint64_t)now.member)
 	DIFFERS("devices", device.devices);
