@@ -77,6 +77,15 @@ static int read_mode(struct replay_choice *c, const struct options *o, struct er
 	return 0;
 }
 
+/* What has no meaning where nothing is run again from saved memory; NULL: none is given. */
+static const char *option_of_replays(const struct options *o)
+{
+	return o->repeat         ? "--repeat"
+	       : o->max_snapshot ? "--max-snapshot"
+	       : o->verify       ? "--verify"
+				 : NULL;
+}
+
 static int read_numbers(struct replay_choice *c, const struct options *o, struct error *err)
 {
 	struct replay_settings *s = &c->run.settings;
@@ -101,6 +110,11 @@ static int read_numbers(struct replay_choice *c, const struct options *o, struct
 				 "--window: windows have no size with --replay %s, only with "
 				 "window and auto",
 				 replay_settings_mode_name(s->mode));
+	if (s->mode == REPLAY_SETTINGS_NONE && option_of_replays(o))
+		return error_set(err, RC_INVALID,
+				 "%s is about replays: with --replay none and --distribute "
+				 "dispatch every dispatch runs and is counted once",
+				 option_of_replays(o));
 	c->only_in_place = o->kernels.n      ? "-k"
 			   : o->ranges.n     ? "--range"
 			   : o->cache        ? "--cache"
@@ -186,23 +200,22 @@ static bool has_device_counters(const struct plan *plan)
 	return false;
 }
 
-/* Regions that CPU counters count have no dispatches to choose from, and each is run once a pass.
- */
+/* Regions that CPU counters count have no dispatches to choose from, each is run once a pass, and
+ * what they change is not saved but changed in a copy of the process. */
 static int refuse_for_regions(const struct options *o, struct error *err)
 {
 	const char *option = o->kernels.n      ? "-k"
 			     : o->launch_skip  ? "--launch-skip"
 			     : o->launch_count ? "--launch-count"
-			     : o->repeat       ? "--repeat"
 					       : NULL;
 
-	if (!option)
+	if (!option && !option_of_replays(o))
 		return 0;
-	return error_set(
-		err, RC_UNSUPPORTED,
-		"%s chooses kernels of devices: with --replay range and CPU counters every "
-		"region is counted once a pass",
-		option);
+	return error_set(err, RC_UNSUPPORTED,
+			 "%s %s: with --replay range and CPU counters every region is counted once "
+			 "a pass, in a copy of the process",
+			 option ? option : option_of_replays(o),
+			 option ? "chooses kernels of devices" : "is about kernels of devices");
 }
 
 /* Of the devices only NVIDIA's say how large their cache is. */

@@ -30,6 +30,7 @@ for mode in window kernel; do
 done
 run o "$counters" --replay window --repeat 2 -- "$traps" append once
 is "$(values o ${inst}_op_st.sum append)" '2600 2600 2600 2200 0' 'twice: the same'
+like "$(cat err)" '2 kernels, 7 dispatches, ' 'twice: each launch is one dispatch'
 
 # Spread over launches that are alike, each in one pass, nothing replayed.
 "$traps" update streams >want

@@ -59,6 +59,7 @@ exits 125 'a pass that there is not' "$retally" run --source sim --pass 5 --repl
 
 # repeats
 run 0 '--repeat 3' --replay window -k walk --repeat 3 -o repeat
+like "$(cat err)" '1 kernel, 9 dispatches, 4 of 4 passes' 'and each dispatch of the program is one, as without'
 is "$(column repeat attempt)" '1 2 3 ' 'counts each pass three times'
 is "$(csv repeat -e SEQ_ITEMS | awk -F, 'NR == 2 { print $13 }')" "$((9 * 4 * 3))" 'n counts them all'
 

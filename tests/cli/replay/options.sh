@@ -31,10 +31,38 @@ refused '--pass chooses a pass and so does --distribute dispatch' --distribute d
 refused "--distribute: 'dispatches' is not rank, process or dispatch" --distribute dispatches
 refused '--seed goes with --distribute' --replay window --seed 3
 refused "--seed: 'x' is not a number" --distribute dispatch --seed x
-for option in '-k add' '-s 1' '-c 1' '--repeat 2'; do
-	# shellcheck disable=SC2086
-	refused '--?[a-z-]+ chooses kernels of devices: .* every region is counted once a pass' --replay range -e task-clock $option
-done
+# What each mode takes of the options, with a device's counters and with CPU counters of regions: taken, or refused by
+# its name and with nothing run. (-k, -s and -c with kernels that are there: modes.sh.)
+while read -r options mode; do
+	for option in '-k update' '-s 1' '-c 1' '--window 2' '--max-snapshot 1M' '--repeat 2' '--verify always' '--range pair'; do
+		name=${option% *}
+		case $name in -s) name=--launch-skip ;; -c) name=--launch-count ;; esac
+		# shellcheck disable=SC2086
+		"$retally" run $mode $option -o took -- "$programs/sim_program" 2 return >out 2>err
+		status=$?
+		rm -rf took
+		case ",$options," in
+		*",$name,"*) is "$status $(grep -c '^retally: error' err)" '0 0' "$mode takes $option" ;;
+		*)
+			is "$status $(wc -c <out) $(wc -l <err)" '125 0 1' "$mode refuses $option with one sentence, and nothing ran"
+			like "$(cat err)" "^retally: error: $name" 'by its name'
+			;;
+		esac
+	done
+done <<'END'
+-k,--launch-skip,--launch-count,--max-snapshot,--repeat,--verify,--range --source sim --replay kernel
+-k,--launch-skip,--launch-count,--window,--max-snapshot,--repeat,--verify,--range --source sim --replay window
+-k,--launch-skip,--launch-count,--window,--max-snapshot,--repeat,--verify,--range --source sim --replay auto
+-k,--launch-skip,--launch-count,--window,--max-snapshot,--repeat,--verify,--range --source sim
+-k,--launch-skip,--launch-count,--max-snapshot,--repeat,--verify,--range --source sim --replay range
+-k,--launch-skip,--launch-count,--range --source sim --replay none
+-k,--launch-skip,--launch-count,--range --source sim --distribute dispatch
+--range -e task-clock --replay range
+none -e task-clock --replay application
+none -e task-clock
+-k,--launch-skip,--launch-count,--max-snapshot,--repeat,--verify,--range -e task-clock --replay kernel
+-k,--launch-skip,--launch-count,--window,--max-snapshot,--repeat,--verify,--range -e task-clock --replay window
+END
 refused '--replay application counts processes from outside' --source sim --replay application
 RETALLY_LIBRARY=/nowhere/libretally.so refused "there is no '/nowhere/libretally.so'" --replay kernel
 # in the program: settings that nobody wrote leave it alone

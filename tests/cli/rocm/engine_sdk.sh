@@ -40,6 +40,7 @@ is "$(cat out) $(counted dir)" "$(cat alone.accumulate) 4" 'a plan of one pass'
 like "$(cat report)" '4 dispatches counted' 'runs each dispatch once'
 sdk dir accumulate -e "$sq" --repeat 2
 like "$(cat report)" '24 dispatches counted' '--repeat: twice three passes'
+is "$("$retally" report dir --by dispatch --format csv 2>/dev/null | cut -d, -f3 | sed 1d | sort -u | wc -l)" 4 '--repeat: of four dispatches'
 sdk dir accumulate -e "$sq" --pass 2
 like "$(cat report)" '4 dispatches counted' '--pass: only that one'
 sdk dir collective -e "$sq" -k scale -s 1 -c 2
