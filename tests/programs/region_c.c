@@ -289,6 +289,43 @@ static void threads(void)
 	RETALLY_END("own threads");
 }
 
+static void *end_it(void *argument)
+{
+	RETALLY_END("crossed");
+	return argument;
+}
+
+static void *begin_it(void *argument)
+{
+	RETALLY_BEGIN("crossed");
+	return argument;
+}
+
+/* A region that one thread begins and another ends, both ways round. */
+static void crossed(void)
+{
+	void *(*const thread_of[])(void *) = {begin_it, end_it};
+	pthread_t id;
+
+	for (int i = 0; i < 2; i++) {
+		if (i)
+			RETALLY_BEGIN("crossed");
+		work_times(5);
+		pthread_create(&id, NULL, thread_of[i], NULL);
+		pthread_join(id, NULL);
+		work_times(5);
+		if (!i)
+			RETALLY_END("crossed");
+		printf("crossed %d %lu\n", i, state);
+		fflush(stdout);
+	}
+	/* The first thread's is open still, and ends here. */
+	RETALLY_END("crossed");
+	RETALLY_BEGIN("behind");
+	work_times(2);
+	RETALLY_END("behind");
+}
+
 static void *partner(void *argument)
 {
 	pthread_mutex_lock(&lock);
@@ -392,6 +429,7 @@ int main(int argc, char **argv)
 		     {"strays", strays},
 		     {"alarmed", alarmed},
 		     {"threads", threads},
+		     {"crossed", crossed},
 		     {"partner", wait_for_partner},
 		     {"signal", wait_for_signal},
 		     {"shared", shared},

@@ -35,6 +35,10 @@ declines signal 'makes no progress'
 counted_once signal
 declines jump 'left without its end'
 like "$records" "region 'jump' was left 2 times without its end" 'jump: said'
+both range "$programs/region_c" crossed
+same 'begun in one thread, ended in another'
+like "$records" '^declined 1 crossed: .*system call write,' 'crossed: the reason'
+like "$records" "the end of region 'crossed' came 2 times without its begin" 'crossed: said'
 both range "$programs/region_c" handler
 same 'a region in a signal handler'
 like "$records" '^declined 1 in the handler: it begins in a signal handler' 'a region in a signal handler: declined'

@@ -39,6 +39,10 @@ like "$records" 'nested deeper than 64' 'too deep'
 is "$(grep -c "^range 1 x\{1000\} " <<<"$records")" 1 'a long name is cut'
 is "$(grep -c "^range 1 (null) " <<<"$records")" 1 'no name'
 is "$(LC_ALL=C grep -ac "^range 1 bytes .*%s%n" <<<"$records")" 1 'any bytes'
+both '' "$programs/region_c" crossed
+same 'begun in one thread, ended in another'
+like "$records" "the end of region 'crossed' came 2 times without its begin" 'an end in another thread ends nothing'
+count_is behind '1:2 2:2 3:2' 'what follows is counted'
 # One pass alone.
 RETALLY_PASS=2 both '' "$programs/region_c" plain
 is "$(grep -c '^range 2 ' <<<"$records")" 6 'RETALLY_PASS=2: regions of pass 2'
