@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -55,14 +57,14 @@ static void exposed_set(const struct exposed *e, const sigset_t *left)
 }
 
 /* False: there is no such process. */
-static bool exposed_read_process(pid_t pid, char *text, size_t size)
+static bool exposed_read_process(pid_t pid, const char *name, char *text, size_t size)
 {
 	char path[40];
 	size_t used = 0;
 	ssize_t n = 1;
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return false;
@@ -73,20 +75,103 @@ static bool exposed_read_process(pid_t pid, char *text, size_t size)
 	return used > 0;
 }
 
-void exposed_program(struct exposed *e, pid_t pid, uint64_t now)
+static void exposed_close_end(struct exposed *e)
+{
+	if (e->end > 0)
+		close(e->end);
+	e->end = 0;
+}
+
+void exposed_open(const struct exposed *e)
 {
 	sigset_t all;
 
 	if (!e->wanted)
 		return;
-	e->program = pid;
-	e->interval_ns = EXPOSED_FIRST_NS;
-	e->look_ns = now + e->interval_ns;
-	/* What has not begun handles nothing, what has ended does not any more. */
 	sigemptyset(&all);
 	for (size_t i = 0; i < N_EXPOSED; i++)
 		sigaddset(&all, exposed_signals[i]);
 	exposed_set(e, &all);
+}
+
+void exposed_program(struct exposed *e, pid_t pid, uint64_t now)
+{
+	sigset_t none;
+
+	if (!e->wanted)
+		return;
+	exposed_close_end(e);
+	e->program = pid;
+	e->interval_ns = EXPOSED_FIRST_NS;
+	e->look_ns = now + e->interval_ns;
+	sigemptyset(&e->sent);
+	if (e->together) {
+		sigemptyset(&none);
+		exposed_set(e, &none);
+		return;
+	}
+	/* What has not begun handles nothing, what has ended does not any more. */
+	exposed_open(e);
+	if (pid > 0)
+		e->end = pidfd_open(pid, 0); /* close-on-exec; -1: the supervisor tells, too */
+}
+
+int exposed_end_fd(const struct exposed *e)
+{
+	return e->end > 0 ? e->end : -1;
+}
+
+int exposed_read_end(const char *stat)
+{
+	const char *at = strrchr(stat, ')'); /* the name before it may hold anything */
+	int status;
+
+	if (!at || strncmp(at, ") Z ", 4))
+		return 0;
+	/* The exit code is field 52, and the blank before the state that before field 3. */
+	at++;
+	for (int field = 3; field < 52; field++) {
+		at = strchr(at + 1, ' ');
+		if (!at)
+			return 0;
+	}
+	status = (int)strtol(at, NULL, 10);
+	return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+static void exposed_die(const struct exposed *e, int signal)
+{
+	exposed_open(e);
+	raise(signal);
+}
+
+void exposed_ended(struct exposed *e)
+{
+	char text[1024];
+	sigset_t left;
+	int signal = 0;
+
+	exposed_close_end(e);
+	/* Gone if the supervisor was quicker, which then tells how the run ended. */
+	if (exposed_read_process(e->program, "stat", text, sizeof(text)))
+		signal = exposed_read_end(text);
+	for (size_t i = 0; i < N_EXPOSED; i++) {
+		if (exposed_signals[i] != signal)
+			continue;
+		if (sigismember(&e->sent, signal) == 1)
+			exposed_die(e, signal);
+		/* Slurm signals the processes one by one, this one after its descendants. */
+		sigemptyset(&left);
+		sigaddset(&left, signal);
+		exposed_set(e, &left);
+		e->program = 0;
+	}
+}
+
+void exposed_sent(struct exposed *e, int signal)
+{
+	if (e->wanted && e->program)
+		sigaddset(&e->sent, signal);
 }
 
 void exposed_look(struct exposed *e, uint64_t now)
@@ -94,12 +179,12 @@ void exposed_look(struct exposed *e, uint64_t now)
 	char text[4096];
 	sigset_t left;
 
-	if (!e->wanted || !e->program || now < e->look_ns)
+	if (!e->wanted || e->together || !e->program || now < e->look_ns)
 		return;
 	e->interval_ns =
 		e->interval_ns * 2 < EXPOSED_LAST_NS ? e->interval_ns * 2 : EXPOSED_LAST_NS;
 	e->look_ns = now + e->interval_ns;
-	if (!exposed_read_process(e->program, text, sizeof(text)))
+	if (!exposed_read_process(e->program, "status", text, sizeof(text)))
 		return;
 	exposed_read(text, &left);
 	exposed_set(e, &left);
@@ -107,7 +192,7 @@ void exposed_look(struct exposed *e, uint64_t now)
 
 int exposed_timeout(const struct exposed *e, uint64_t now)
 {
-	if (!e->wanted || !e->program)
+	if (!e->wanted || e->together || !e->program)
 		return -1;
 	return e->look_ns > now ? (int)((e->look_ns - now) / 1000000) + 1 : 0;
 }
@@ -119,7 +204,7 @@ bool exposed_wait(pid_t pid, int signal)
 	sigset_t left;
 
 	for (int i = 0; i < EXPOSED_WAIT_MS; i++) {
-		if (!exposed_read_process(pid, text, sizeof(text)))
+		if (!exposed_read_process(pid, "status", text, sizeof(text)))
 			return false;
 		exposed_read(text, &left);
 		if (sigismember(&left, signal) == 1)

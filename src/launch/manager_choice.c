@@ -120,6 +120,8 @@ int manager_choose(enum manager_mode mode, const struct identity *id, const char
 	*c = (struct manager_choice){.rank = id->rank, .size = id->size};
 	snprintf(c->job, sizeof(c->job), "%s", job);
 	c->one_host = choice_one_host(c, get, context);
+	c->together = choice_value(get, context, "MPI_LOCALRANKID") && /* hydra */
+		      !choice_value(get, context, "OMPI_COMM_WORLD_RANK");
 	if (mode == MANAGER_RELAY && !relay)
 		return error_set(err, RC_UNSUPPORTED,
 				 "--mpi relay: the launcher offers this process no PMI (PMI_FD is "

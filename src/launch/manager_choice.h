@@ -44,6 +44,9 @@ struct manager_choice {
 	 * in which others still run with `vanished`, one in which all did so with `unfinished`; as
 	 * of an exit, 0: it does not mind. */
 	int vanished, unfinished;
+	/* The launcher kills the ranks of a node once it sees the first of them dead of a signal:
+	 * after an interrupt they are to end at the same moment. */
+	bool together;
 	int32_t rank, size; /* size SPOOL_RANK_NONE: PMI_PORT will tell */
 	char job[JOB_NAME_SIZE];
 };

@@ -54,7 +54,7 @@ bool manager_leave(struct manager *m, pid_t process, int signal)
 				   htole64(space)};
 	struct star_news news;
 
-	if (!m->star || !m->relay_open || !space ||
+	if (!m->star || !space ||
 	    star_send(m->star, MANAGER_ROUND_LEAVE, &mine, sizeof(mine), NULL))
 		return false;
 	while (manager_now() < until) {

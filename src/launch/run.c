@@ -191,7 +191,10 @@ static void run_handle(struct run *r, const struct channel_message *m)
 		o->started = true;
 		break;
 	case CHANNEL_PROGRAM:
-		exposed_program(&r->exposed, m->a, pass_now_ns());
+		if (m->a)
+			exposed_program(&r->exposed, m->a, pass_now_ns());
+		else
+			exposed_open(&r->exposed);
 		break;
 	case CHANNEL_NOT_EXECUTED:
 		r->refused = *m;
@@ -234,6 +237,7 @@ static void run_read_signals(struct run *r)
 
 		if (info.ssi_signo == (uint32_t)SIGCHLD || info.ssi_signo == (uint32_t)SIGTSTP)
 			continue; /* the channel tells when the supervisor ends or stops */
+		exposed_sent(&r->exposed, (int)info.ssi_signo);
 		channel_send(r->channel, &m);
 	}
 }
@@ -242,20 +246,23 @@ static void run_read_signals(struct run *r)
 static void run_loop(struct run *r)
 {
 	for (;;) {
-		struct pollfd polls[2] = {
+		struct pollfd polls[3] = {
 			{.fd = r->channel, .events = POLLIN},
 			{.fd = r->process.signals, .events = POLLIN},
+			{.fd = exposed_end_fd(&r->exposed), .events = POLLIN},
 		};
 		struct channel_message m;
 		int wait = exposed_timeout(&r->exposed, pass_now_ns()), n, rc;
 
 		if (r->options->progress && (wait < 0 || wait > RUN_TICK_MS))
 			wait = RUN_TICK_MS;
-		n = poll(polls, 2, wait);
+		n = poll(polls, 3, wait);
 		exposed_look(&r->exposed, pass_now_ns());
 
 		if (polls[1].revents && n > 0)
 			run_read_signals(r);
+		if (polls[2].revents && n > 0)
+			exposed_ended(&r->exposed);
 		while ((rc = channel_receive(r->channel, &m)) > 0)
 			run_handle(r, &m);
 		if (rc < 0 || r->outcome->left)
@@ -363,7 +370,8 @@ static int run_supervised(struct run *r, struct supervisor_job *job, struct erro
 	run_give_streams_away(r->options);
 	r->exposed.wanted = job->leave_at_once;
 	r->exposed.blocked = r->process.mask;
-	exposed_program(&r->exposed, 0, 0);
+	exposed_open(&r->exposed);
+	r->exposed.together = job->choice && job->choice->together && !job->meet_at_end;
 	run_loop(r);
 	close(r->channel);
 	rc = run_finish(r, err);

@@ -159,12 +159,14 @@ static bool supervisor_end_with_others(struct supervisor *s)
 	struct channel_message expose = {.type = CHANNEL_PROGRAM};
 	struct pollfd p = {.fd = s->job->channel};
 	pid_t caller = getppid();
+	int signal = s->progress->signal;
 
-	if (s->caller_gone || !s->progress->signal || !s->manager.relay_open)
+	if (s->stop_outside && !s->progress->failed)
+		signal = s->stop_signal;
+	if (s->caller_gone || !signal || !s->manager.choice.together)
 		return false;
 	channel_send(s->job->channel, &expose);
-	if (!exposed_wait(caller, s->progress->signal) ||
-	    !manager_leave(&s->manager, caller, s->progress->signal))
+	if (!exposed_wait(caller, signal) || !manager_leave(&s->manager, caller, signal))
 		return false;
 	/* Whoever sends it may be late. */
 	if (poll(&p, 1, SUPERVISOR_LEAVE_MS) <= 0)

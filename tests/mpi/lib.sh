@@ -5,6 +5,9 @@
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 # Only these transports: a message between two ranks that do not share memory is an error then.
 export OMPI_MCA_pml=ob1 OMPI_MCA_btl=vader,self OMPI_MCA_mpi_yield_when_idle=1
+# Where hwloc has its OpenCL plugin and there is an OpenCL on LLVM, MPI_Init loads that into every rank: slow, and it
+# installs a handler for SIGINT, so that the status after one is a race with Slurm's SIGKILL without retally, too.
+export HWLOC_COMPONENTS=-opencl
 export UCX_TLS=sm,self # the same for MPICH, whose ranks of other nodes go by UCX
 # One breakpoint at a time: ten functions are ten passes.
 export RETALLY_PERF_SLOTS=breakpoint=1

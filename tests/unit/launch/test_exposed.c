@@ -3,6 +3,7 @@
 #include "../test.h"
 #include "launch/exposed.h"
 
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -103,6 +104,129 @@ static void test_default(void **state)
 	assert_int_equal(caller_of(SIG_IGN), -9);
 }
 
+static void test_read_end(void **state)
+{
+	static const struct {
+		const char *state, *code;
+		int signal;
+	} ends[] = {
+		{"Z", "2", SIGINT}, {"Z", "15", SIGTERM}, {"Z", "139", SIGSEGV}, /* and a core */
+		{"Z", "768", 0},                                                 /* exit 3 */
+		{"Z", "0", 0},      {"S", "2", 0},                               /* it lives */
+	};
+	char text[300], zeros[100] = "";
+
+	(void)state;
+	for (int i = 4; i < 52; i++)
+		strcat(zeros, " 0");
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
+		snprintf(text, sizeof(text), "12 (a) Z (b) %s%s %s\n", ends[i].state, zeros,
+			 ends[i].code);
+		assert_int_equal(exposed_read_end(text), ends[i].signal);
+	}
+	assert_int_equal(exposed_read_end(""), 0);
+	assert_int_equal(exposed_read_end("12 (a) Z 0 0 2"), 0);
+}
+
+/* How a caller ends whose program handles SIGINT and then ends so; the signal reaches the caller
+ * before that or after, or never. */
+enum when {
+	BEFORE,
+	AFTER,
+	NEVER
+};
+static int caller_after(int program_signal, enum when when)
+{
+	int status = 0;
+	pid_t caller = fork();
+
+	if (!caller) {
+		struct exposed e = {.wanted = true};
+		struct pollfd p = {.events = POLLIN};
+		pid_t program;
+		sigset_t all;
+
+		sigfillset(&all);
+		sigprocmask(SIG_BLOCK, &all, NULL);
+		program = fork();
+		if (!program) {
+			signal(SIGINT, on_signal);
+			sleep(1);
+			signal(program_signal ? program_signal : SIGINT, SIG_DFL);
+			sigemptyset(&all);
+			sigprocmask(SIG_SETMASK, &all, NULL);
+			if (program_signal)
+				raise(program_signal);
+			_exit(3);
+		}
+		sigemptyset(&e.blocked);
+		exposed_program(&e, program, 0);
+		sigprocmask(SIG_BLOCK, &all, NULL); /* as a look would have it */
+		if (when == BEFORE)
+			exposed_sent(&e, SIGINT);
+		p.fd = exposed_end_fd(&e);
+		if (p.fd < 0)
+			_exit(8); /* pidfd_open(2) is not to be had */
+		poll(&p, 1, -1);
+		exposed_ended(&e);
+		if (exposed_end_fd(&e) >= 0)
+			_exit(7);
+		if (when == AFTER)
+			raise(SIGINT);
+		_exit(9);
+	}
+	assert_int_equal(waitpid(caller, &status, 0), caller);
+	return WIFSIGNALED(status) ? WTERMSIG(status) : -WEXITSTATUS(status);
+}
+
+static void test_end(void **state)
+{
+	int first = caller_after(SIGINT, BEFORE);
+
+	(void)state;
+	if (first == -8) {
+		skip_because("no pidfd_open(2)");
+		return;
+	}
+	assert_int_equal(first, SIGINT);
+	assert_int_equal(caller_after(SIGINT, AFTER), SIGINT);
+	assert_int_equal(caller_after(SIGINT, NEVER), -9);
+	assert_int_equal(caller_after(0, BEFORE), -9); /* it exited: so is the run to */
+	assert_int_equal(caller_after(SIGTERM, AFTER), -9);
+}
+
+/* Under a launcher that kills the others nothing is open from the first pass on. */
+static void test_together(void **state)
+{
+	int status = 0;
+	pid_t caller = fork();
+
+	(void)state;
+	if (!caller) {
+		struct exposed e = {.wanted = true};
+		sigset_t now;
+
+		sigemptyset(&now);
+		sigprocmask(SIG_SETMASK, &now, NULL);
+		sigemptyset(&e.blocked);
+		e.together = true;
+		for (int pid = getpid(); pid >= 0; pid = pid ? 0 : -1) {
+			exposed_program(&e, pid, 0);
+			exposed_look(&e, 1000000000000ull);
+			raise(SIGINT);
+			sigpending(&now);
+			if (!sigismember(&now, SIGINT) || exposed_end_fd(&e) >= 0 ||
+			    exposed_timeout(&e, 0) != -1)
+				_exit(9);
+		}
+		exposed_open(&e);
+		_exit(8);
+	}
+	assert_int_equal(waitpid(caller, &status, 0), caller);
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(WTERMSIG(status), SIGINT);
+}
+
 static void test_times(void **state)
 {
 	struct exposed off = {0}, e = {.wanted = true};
@@ -143,7 +267,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_read),    cmocka_unit_test(test_read_damaged),
 		cmocka_unit_test(test_default), cmocka_unit_test(test_times),
-		cmocka_unit_test(test_wait),
+		cmocka_unit_test(test_wait),    cmocka_unit_test(test_read_end),
+		cmocka_unit_test(test_end),     cmocka_unit_test(test_together),
 	};
 
 	return cmocka_run_group_tests_name("exposed", tests, NULL, NULL);

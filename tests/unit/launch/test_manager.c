@@ -25,22 +25,23 @@ static const struct {
 	const char *environment, *job;
 	bool socket;
 	enum manager_mode mode;
-	const char *wanted; /* letters: m meet, r relay, 1 PMI-1, x PMIx, h one host */
+	const char *wanted; /* letters: m meet, r relay, 1 PMI-1, x PMIx, h one host,
+			     * t ranks end together */
 	const char *error;  /* a part of it */
 	int vanished, unfinished;
 } choices[] = {
 	{"HOME=/root", "", false, MANAGER_AUTO, "", NULL, 0, 0},
 	{"PMI_FD=7 PMI_RANK=1 PMI_SIZE=4 MPI_LOCALNRANKS=4 MPI_LOCALRANKID=1", "j", true,
-	 MANAGER_AUTO, "mrh", NULL, 137, 0},
+	 MANAGER_AUTO, "mrht", NULL, 137, 0},
 	{"PMI_FD=7 PMI_RANK=1 PMI_SIZE=4 MPI_LOCALNRANKS=2 MPI_LOCALRANKID=1", "j", true,
-	 MANAGER_AUTO, "mr", NULL, 137, 0},
-	{"PMI_PORT=h:1 PMI_ID=1 MPI_LOCALRANKID=1", "j", false, MANAGER_AUTO, "mr", NULL, 137, 0},
+	 MANAGER_AUTO, "mrt", NULL, 137, 0},
+	{"PMI_PORT=h:1 PMI_ID=1 MPI_LOCALRANKID=1", "j", false, MANAGER_AUTO, "mrt", NULL, 137, 0},
 	{"PMI_FD=7 PMI_RANK=1 PMI_SIZE=4", "j", true, MANAGER_SERVER, "m1x", NULL, 0, 0},
 	{"PMI_FD=7 PMI_RANK=1 PMI_SIZE=4", "j", true, MANAGER_NONE, "m", NULL, 0, 0},
 	{"PMI_FD=7 PMI_RANK=1 PMI_SIZE=4", "", true, MANAGER_NONE, "", NULL, 0, 0},
 	/* mpirun, also below a launcher whose socket is not ours any more. */
 	{"PMIX_NAMESPACE=n PMIX_RANK=1 OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2 "
-	 "OMPI_COMM_WORLD_LOCAL_SIZE=2 PMI_FD=7",
+	 "OMPI_COMM_WORLD_LOCAL_SIZE=2 PMI_FD=7 MPI_LOCALRANKID=0",
 	 "j", false, MANAGER_AUTO, "mxh", NULL, 1, 1},
 	{"PMIX_NAMESPACE=n PMIX_RANK=1 SLURM_PROCID=1 SLURM_STEP_NUM_TASKS=2 "
 	 "SLURM_STEP_NUM_NODES=1",
@@ -83,9 +84,9 @@ static void test_choice(void **state)
 			if (rc != RC_UNSUPPORTED || !strstr(err.message, choices[i].error))
 				fail_msg("%s: %d '%s'", environment, rc, err.message);
 		} else {
-			snprintf(got, sizeof(got), "%s%s%s%s%s", c.meet ? "m" : "",
+			snprintf(got, sizeof(got), "%s%s%s%s%s%s", c.meet ? "m" : "",
 				 c.relay ? "r" : "", c.pmi ? "1" : "", c.pmix ? "x" : "",
-				 c.meet && c.one_host ? "h" : "");
+				 c.meet && c.one_host ? "h" : "", c.together ? "t" : "");
 			if (rc || strcmp(got, choices[i].wanted) != 0)
 				fail_msg("%s: %d '%s', not '%s'", environment, rc, got,
 					 choices[i].wanted);
