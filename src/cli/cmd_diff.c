@@ -9,16 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* All names of one kind of selection, with commas. */
-static const char *diff_names(const struct options *o, char kind, struct str *list)
-{
-	for (size_t i = 0; i < o->selection.n; i++) {
-		if (o->selection.items[i].kind == kind)
-			str_addf(list, "%s%s", list->size ? "," : "", o->selection.items[i].text);
-	}
-	return list->size ? str_text(list) : NULL;
-}
-
 static int diff_run(const struct options *o, size_t *moved_out, struct error *err)
 {
 	static const enum table_format formats[] = {TABLE_TEXT, TABLE_CSV, TABLE_JSON};
@@ -29,13 +19,14 @@ static int diff_run(const struct options *o, size_t *moved_out, struct error *er
 
 	if (o->argc != 2)
 		rc = error_set(err, RC_INVALID, "diff: usage: retally diff A B");
-	if (!rc && o->units && strcmp(o->units, "base") != 0 && strcmp(o->units, "auto") != 0)
-		rc = error_set(err, RC_INVALID, "--units: '%s' is not auto or base", o->units);
-	ro.base_units = o->units && !strcmp(o->units, "base");
-	ro.metrics = diff_names(o, 'm', &metrics);
-	ro.counters = diff_names(o, 'e', &counters);
+	if (!rc)
+		rc = options_base_units(o, &ro.base_units, err);
+	options_names(o, 'm', &metrics);
+	options_names(o, 'e', &counters);
 	if (!rc && (str_is_failed(&metrics) || str_is_failed(&counters)))
 		rc = error_set(err, RC_NO_MEMORY, "out of memory");
+	ro.metrics = metrics.size ? str_text(&metrics) : NULL;
+	ro.counters = counters.size ? str_text(&counters) : NULL;
 	if (!rc)
 		rc = store_open(&a, o->argv[0], err);
 	if (!rc)
@@ -62,15 +53,9 @@ int cmd_diff(int argc, char **argv)
 	size_t moved = 0;
 	int rc;
 
-	if (options_parse(&o, COMMAND_DIFF, argc, argv, &err))
-		return command_fail(EXIT_USAGE, &err);
-	if (o.help) {
-		puts("usage: retally diff A B [options]\n"
-		     "exit status: 0 nothing moved, 1 something moved, 2 error\n");
-		options_print_help(stdout, COMMAND_DIFF);
-		options_release(&o);
-		return EXIT_FINE;
-	}
+	if (!command_begin(&o, COMMAND_DIFF, argc, argv, EXIT_USAGE,
+			   "exit status: 0 nothing moved, 1 something moved, 2 error\n", &rc))
+		return rc;
 	rc = diff_run(&o, &moved, &err);
 	options_release(&o);
 	return rc ? command_fail(EXIT_USAGE, &err) : moved ? EXIT_NEGATIVE : EXIT_FINE;

@@ -83,14 +83,8 @@ int cmd_doctor(int argc, char **argv)
 	struct error err = {0};
 	int rc;
 
-	if (options_parse(&o, COMMAND_DOCTOR, argc, argv, &err))
-		return command_fail(EXIT_USAGE, &err);
-	if (o.help) {
-		puts("usage: retally doctor [PROGRAM]\n");
-		options_print_help(stdout, COMMAND_DOCTOR);
-		options_release(&o);
-		return EXIT_FINE;
-	}
+	if (!command_begin(&o, COMMAND_DOCTOR, argc, argv, EXIT_USAGE, NULL, &rc))
+		return rc;
 	rc = doctor_machine(&err);
 	if (!rc && o.argc)
 		rc = doctor_program(o.argv, &err);

@@ -66,15 +66,8 @@ int cmd_export(int argc, char **argv)
 	struct error err = {0};
 	int rc;
 
-	if (options_parse(&o, COMMAND_EXPORT, argc, argv, &err))
-		return command_fail(EXIT_USAGE, &err);
-	if (o.help) {
-		puts("usage: retally export DIR --to omniperf|csv|perfetto|rocpd -o OUT "
-		     "[options]\n");
-		options_print_help(stdout, COMMAND_EXPORT);
-		options_release(&o);
-		return EXIT_FINE;
-	}
+	if (!command_begin(&o, COMMAND_EXPORT, argc, argv, EXIT_USAGE, NULL, &rc))
+		return rc;
 	rc = export_run(&o, &err);
 	options_release(&o);
 	return rc ? command_fail(EXIT_USAGE, &err) : EXIT_FINE;

@@ -283,14 +283,8 @@ int cmd_list(int argc, char **argv)
 	struct listing l = {.o = &o};
 	int rc;
 
-	if (options_parse(&o, COMMAND_LIST, argc, argv, &err))
-		return command_fail(EXIT_USAGE, &err);
-	if (o.help) {
-		puts("usage: retally list sources|chips|counters|metrics|sets [options]\n");
-		options_print_help(stdout, COMMAND_LIST);
-		options_release(&o);
-		return EXIT_FINE;
-	}
+	if (!command_begin(&o, COMMAND_LIST, argc, argv, EXIT_USAGE, NULL, &rc))
+		return rc;
 	rc = list_run(&l, &err);
 	for (size_t i = 0; i < l.n_patterns; i++)
 		pattern_release(&l.patterns[i]);

@@ -35,14 +35,8 @@ int cmd_merge(int argc, char **argv)
 	struct error err = {0};
 	int rc;
 
-	if (options_parse(&o, COMMAND_MERGE, argc, argv, &err))
-		return command_fail(EXIT_USAGE, &err);
-	if (o.help) {
-		puts("usage: retally merge DIR... -o OUT\n");
-		options_print_help(stdout, COMMAND_MERGE);
-		options_release(&o);
-		return EXIT_FINE;
-	}
+	if (!command_begin(&o, COMMAND_MERGE, argc, argv, EXIT_USAGE, NULL, &rc))
+		return rc;
 	if (!o.argc || !o.output)
 		rc = error_set(&err, RC_INVALID, "merge: usage: retally merge DIR... -o OUT");
 	else

@@ -80,16 +80,9 @@ int cmd_plan(int argc, char **argv)
 	struct program program = {.fd = -1};
 	int rc;
 
-	if (options_parse(&o, COMMAND_PLAN, argc, argv, &err))
-		return command_fail(EXIT_USAGE, &err);
-	if (o.help) {
-		puts("usage: retally plan [selection] [--chip NAME] [--count | --json | --explain "
-		     "NAME] "
-		     "[--] [PROGRAM]\n       retally plan --diff A B\n");
-		options_print_help(stdout, COMMAND_PLAN);
-		options_release(&o);
-		return EXIT_FINE;
-	}
+	if (!command_begin(&o, COMMAND_PLAN, argc, argv, EXIT_USAGE,
+			   "       retally plan --diff A B\n", &rc))
+		return rc;
 	if (o.diff) {
 		rc = plan_diff(&o);
 		options_release(&o);

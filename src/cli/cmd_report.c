@@ -72,14 +72,6 @@ static int report_kernel_names(const struct options *o, enum kernel_name_style *
 			 o->kernel_name);
 }
 
-static int report_units(const struct options *o, bool *base_out, struct error *err)
-{
-	*base_out = o->units && !strcmp(o->units, "base");
-	if (!o->units || *base_out || !strcmp(o->units, "auto"))
-		return 0;
-	return error_set(err, RC_INVALID, "--units: '%s' is not auto or base", o->units);
-}
-
 static int report_ratio(const struct options *o, enum expr_ratio *ratio_out, struct error *err)
 {
 	*ratio_out =
@@ -87,14 +79,6 @@ static int report_ratio(const struct options *o, enum expr_ratio *ratio_out, str
 	if (!o->ratio || *ratio_out == EXPR_MEAN_OF_RATIOS || !strcmp(o->ratio, "sums"))
 		return 0;
 	return error_set(err, RC_INVALID, "--ratio: '%s' is not sums or mean", o->ratio);
-}
-
-/* All names of one kind of selection, with commas. */
-static void report_names(const struct options *o, char kind, struct str *list)
-{
-	for (size_t i = 0; i < o->selection.n; i++)
-		if (o->selection.items[i].kind == kind)
-			str_addf(list, "%s%s", list->size ? "," : "", o->selection.items[i].text);
 }
 
 /* What a page draws slots and ceilings from; without it the page says why. */
@@ -126,8 +110,8 @@ static int report_run(const struct options *o, struct error *err)
 	if (o->wide && o->longer)
 		return error_set(err, RC_INVALID, "--wide and --long exclude each other");
 	ro.layout = o->wide ? REPORT_WIDE : o->longer ? REPORT_LONG : REPORT_AUTO;
-	report_names(o, 'm', &metrics);
-	report_names(o, 'e', &counters);
+	options_names(o, 'm', &metrics);
+	options_names(o, 'e', &counters);
 	rc = report_by(o, &ro.by, err);
 	if (!rc && o->format == FORMAT_HTML && ro.by != REPORT_BY_KERNEL)
 		rc = error_set(
@@ -137,7 +121,7 @@ static int report_run(const struct options *o, struct error *err)
 	if (!rc)
 		rc = report_kernel_names(o, &ro.names, err);
 	if (!rc)
-		rc = report_units(o, &ro.base_units, err);
+		rc = options_base_units(o, &ro.base_units, err);
 	if (!rc)
 		rc = report_ratio(o, &ro.ratio, err);
 	if (!rc)
@@ -172,14 +156,8 @@ int cmd_report(int argc, char **argv)
 	struct error err = {0};
 	int rc;
 
-	if (options_parse(&o, COMMAND_REPORT, argc, argv, &err))
-		return command_fail(EXIT_USAGE, &err);
-	if (o.help) {
-		puts("usage: retally report [DIR] [options]\n");
-		options_print_help(stdout, COMMAND_REPORT);
-		options_release(&o);
-		return EXIT_FINE;
-	}
+	if (!command_begin(&o, COMMAND_REPORT, argc, argv, EXIT_USAGE, NULL, &rc))
+		return rc;
 	rc = report_run(&o, &err);
 	options_release(&o);
 	return rc ? command_fail(EXIT_USAGE, &err) : EXIT_FINE;

@@ -228,14 +228,8 @@ int cmd_run(int argc, char **argv)
 	char *application = NULL;
 	int status, signal = 0, rc;
 
-	if (options_parse(&o, COMMAND_RUN, argc, argv, &err))
-		return command_fail(EXIT_RETALLY_FAILED, &err);
-	if (o.help) {
-		puts("usage: retally run [selection] [options] [--] PROGRAM [ARGUMENT...]\n");
-		options_print_help(stdout, COMMAND_RUN);
-		options_release(&o);
-		return EXIT_FINE;
-	}
+	if (!command_begin(&o, COMMAND_RUN, argc, argv, EXIT_RETALLY_FAILED, NULL, &status))
+		return status;
 	if (!o.argc) {
 		error_set(&err, RC_INVALID,
 			  "run: which program? usage: retally run [options] -- PROGRAM");

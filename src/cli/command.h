@@ -5,6 +5,8 @@
 
 #include "base/error.h"
 
+#include <stdbool.h>
+
 /* Statuses of the commands other than run: 0, 1 (the answer is negative), 2 (wrong usage or input).
  */
 enum exit_status {
@@ -25,6 +27,12 @@ int cmd_export(int argc, char **argv);
 int cmd_diff(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 
+struct options;
+/* The options of a command. False: it is over, with this status: --help was answered (more: lines
+ * after the usage, or NULL), or the options are wrong (failed). True: options_release is to follow.
+ */
+bool command_begin(struct options *o, unsigned command, int argc, char **argv, int failed,
+		   const char *more, int *status_out);
 /* "retally: error: <message>" on stderr; returns status. */
 int command_fail(int status, const struct error *err);
 struct store;

@@ -12,12 +12,13 @@
 
 struct command {
 	const char *name;
+	unsigned mask;
 	int (*run)(int argc, char **argv);
-	const char *help;
+	const char *synopsis, *help;
 };
 
 static const struct command commands[] = {
-#define X(name, mask, synopsis, help) {#name, cmd_##name, help},
+#define X(name, mask, synopsis, help) {#name, mask, cmd_##name, synopsis, help},
 	COMMANDS(X)
 #undef X
 };
@@ -43,6 +44,27 @@ int command_fail(int status, const struct error *err)
 {
 	fprintf(stderr, "retally: error: %s\n", err->message);
 	return status;
+}
+
+bool command_begin(struct options *o, unsigned command, int argc, char **argv, int failed,
+		   const char *more, int *status_out)
+{
+	struct error err = {0};
+
+	if (options_parse(o, command, argc, argv, &err)) {
+		*status_out = command_fail(failed, &err);
+		return false;
+	}
+	if (!o->help)
+		return true;
+	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
+		if (commands[i].mask == command)
+			printf("usage: retally %s %s\n", commands[i].name, commands[i].synopsis);
+	printf("%s\n", more ? more : "");
+	options_print_help(stdout, command);
+	options_release(o);
+	*status_out = EXIT_FINE;
+	return false;
 }
 
 static void print_help(FILE *out)

@@ -65,7 +65,7 @@ static const struct option_def table[] = {
 	{0, "source", "NAME", SELECTING | COMMAND_LIST, OPTION_STRING, AT(source), 0,
 	 "where counts come from (see `retally list sources`)"},
 	{0, "count", NULL, COMMAND_PLAN, OPTION_FLAG, AT(count), 0, "print the number of passes only"},
-	{0, "json", NULL, COMMAND_PLAN | PRINTING, OPTION_FLAG, AT(json), 0, "the same as JSON"},
+	{0, "json", NULL, COMMAND_PLAN | PRINTING | COMMAND_DIFF, OPTION_FLAG, AT(json), 0, "the same as JSON"},
 	{0, "explain", "NAME", COMMAND_PLAN, OPTION_STRING, AT(explain), 0,
 	 "why a pass (its number) exists, or where a metric's counters are"},
 	{0, "diff", NULL, COMMAND_PLAN, OPTION_FLAG, AT(diff), 0,
@@ -465,6 +465,21 @@ void options_print_help(FILE *out, unsigned command)
 			 d.argument ? " " : "", d.argument ? d.argument : "");
 		fprintf(out, "  %-28s %s\n", left, d.help);
 	}
+}
+
+void options_names(const struct options *o, char kind, struct str *list)
+{
+	for (size_t i = 0; i < o->selection.n; i++)
+		if (o->selection.items[i].kind == kind)
+			str_addf(list, "%s%s", list->size ? "," : "", o->selection.items[i].text);
+}
+
+int options_base_units(const struct options *o, bool *base_out, struct error *err)
+{
+	*base_out = o->units && !strcmp(o->units, "base");
+	if (!o->units || *base_out || !strcmp(o->units, "auto"))
+		return 0;
+	return error_set(err, RC_INVALID, "--units: '%s' is not auto or base", o->units);
 }
 
 static int compare_selection(const void *a, const void *b)

@@ -101,6 +101,11 @@ struct option_info {
 bool options_next(unsigned command, size_t *at, struct option_info *info_out);
 /* The option list of a command, one line each. */
 void options_print_help(FILE *out, unsigned command);
+/* Appends all names of one kind of selection ('m', 'e'), with commas. */
+struct str;
+void options_names(const struct options *o, char kind, struct str *list);
+/* --units: auto or base. */
+int options_base_units(const struct options *o, bool *base_out, struct error *err);
 /* Canonical text of the selection, for the plan file: "-m ipc -e cycles --set default". */
 char *options_selection_text(const struct options *o);
 

@@ -12,14 +12,16 @@
 #include <string.h>
 
 static const struct table_column head[] = {
-	{"kernel", NULL, NULL, TABLE_STRING, 0},    {"scope", NULL, NULL, TABLE_STRING, 0},
-	{"dispatch", NULL, NULL, TABLE_NUMBER, 0},  {"host", NULL, NULL, TABLE_STRING, 0},
-	{"rank", NULL, NULL, TABLE_NUMBER, 0},      {"pid", NULL, NULL, TABLE_NUMBER, 0},
-	{"launch", NULL, NULL, TABLE_STRING, 0},    {"device", NULL, NULL, TABLE_NUMBER, 0},
-	{"begin_ns", NULL, NULL, TABLE_NUMBER, 0},  {"end_ns", NULL, NULL, TABLE_NUMBER, 0},
-	{"grid", NULL, NULL, TABLE_STRING, 0},      {"block", NULL, NULL, TABLE_STRING, 0},
-	{"registers", NULL, NULL, TABLE_NUMBER, 0}, {"shared_bytes", NULL, NULL, TABLE_NUMBER, 0},
-	{"passes", NULL, NULL, TABLE_NUMBER, 0},    {"varying", NULL, NULL, TABLE_BOOL, 0},
+	{"kernel", NULL, NULL, TABLE_STRING, 0},     {"scope", NULL, NULL, TABLE_STRING, 0},
+	{"dispatch", NULL, NULL, TABLE_NUMBER, 0},   {"host", NULL, NULL, TABLE_STRING, 0},
+	{"rank", NULL, NULL, TABLE_NUMBER, 0},       {"pid", NULL, NULL, TABLE_NUMBER, 0},
+	{"launch", NULL, NULL, TABLE_STRING, 0},     {"device", NULL, NULL, TABLE_NUMBER, 0},
+	{"begin_ns", NULL, NULL, TABLE_NUMBER, 0},   {"end_ns", NULL, NULL, TABLE_NUMBER, 0},
+	{"grid", NULL, NULL, TABLE_STRING, 0},       {"block", NULL, NULL, TABLE_STRING, 0},
+	{"registers", NULL, NULL, TABLE_NUMBER, 0},  {"shared_bytes", NULL, NULL, TABLE_NUMBER, 0},
+	{"passes", NULL, NULL, TABLE_NUMBER, 0},     {"varying", NULL, NULL, TABLE_BOOL, 0},
+	{"executions", NULL, NULL, TABLE_NUMBER, 0}, {"of_executions", NULL, NULL, TABLE_NUMBER, 0},
+	{"confidence", NULL, NULL, TABLE_NUMBER, 0},
 };
 #define N_HEAD (sizeof(head) / sizeof(*head))
 
@@ -62,6 +64,12 @@ static void add_row(struct table *t, const struct join *j, const struct export_k
 	add_known(t, is_kernel && r->shared_bytes, r->shared_bytes);
 	table_add_u64(t, r->n_passes);
 	table_add_bool(t, r->flags & SPOOL_DISPATCH_VARYING);
+	add_known(t, r->match.compared, r->match.executions);
+	add_known(t, r->match.compared, r->match.of_executions);
+	if (r->match.executions > 1)
+		table_add_number(t, NUMBER_F64(r->match.lowest));
+	else
+		table_add_none(t);
 	for (uint32_t i = 0; i < j->plan->n_metrics + j->plan->n_counters; i++) {
 		const struct join_cell *c = i < j->plan->n_metrics
 						    ? join_metric(j, r, i)

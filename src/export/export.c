@@ -53,6 +53,16 @@ void export_csv_field(struct str *out, const char *text)
 	str_add_char(out, '"');
 }
 
+FILE *export_create(const char *path, struct error *err)
+{
+	FILE *f = fopen(path, "wxe");
+
+	if (!f)
+		error_set_errno(err, errno == EEXIST ? RC_EXISTS : 0, errno, "cannot make '%s'",
+				path);
+	return f;
+}
+
 int export_write_file(const char *path, const struct str *text, struct error *err)
 {
 	FILE *f;
@@ -60,10 +70,9 @@ int export_write_file(const char *path, const struct str *text, struct error *er
 
 	if (str_is_failed(text))
 		return error_set(err, RC_NO_MEMORY, "out of memory for '%s'", path);
-	f = fopen(path, "wxe");
+	f = export_create(path, err);
 	if (!f)
-		return error_set_errno(err, errno == EEXIST ? RC_EXISTS : 0, errno,
-				       "cannot make '%s'", path);
+		return err->code;
 	good = !text->size || fwrite(text->text, 1, text->size, f) == text->size;
 	if (fclose(f) || !good) {
 		int code = errno;
@@ -78,12 +87,11 @@ int export_write_file(const char *path, const struct str *text, struct error *er
 static int write_stream(struct store *s, const struct export_options *o,
 			const struct export_kernels *k, struct error *err)
 {
-	FILE *f = o->out ? fopen(o->out, "wxe") : stdout;
+	FILE *f = o->out ? export_create(o->out, err) : stdout;
 	int rc;
 
 	if (!f)
-		return error_set_errno(err, errno == EEXIST ? RC_EXISTS : 0, errno,
-				       "cannot make '%s'", o->out);
+		return err->code;
 	rc = o->target == EXPORT_CSV ? export_csv(s, o, k, f, err) : export_perfetto(s, k, f, err);
 	if ((o->out ? fclose(f) : fflush(f)) && !rc)
 		rc = error_set_errno(err, RC_IO, errno, "cannot write '%s'",
@@ -93,12 +101,41 @@ static int write_stream(struct store *s, const struct export_options *o,
 	return rc;
 }
 
+#define FOUND 1
+
+static int find_row(void *data, const struct store_row *r, struct error *err)
+{
+	const uint32_t *units = data;
+
+	(void)err;
+	return *units & 1u << r->unit ? FOUND : 0;
+}
+
+/* Whether there is anything that the format has a place for: a file without a row says nothing. */
+static int check_rows(struct store *s, enum export_target target, const struct export_kernels *k,
+		      struct error *err)
+{
+	bool all = target == EXPORT_CSV || target == EXPORT_PERFETTO;
+	uint32_t units = all ? UINT32_MAX : 1u << SPOOL_UNIT_DISPATCH;
+	struct store_scan scan = {.pass = STORE_ALL_PASSES, .kernels = k->chosen};
+	int rc = store_scan(s, &scan, find_row, &units, err);
+
+	if (rc == FOUND)
+		return 0;
+	return rc ? rc
+		  : error_set(err, RC_INVALID, "there is nothing to export: this run has no %s%s",
+			      all ? "counts" : "counts of a kernel's dispatch",
+			      k->chosen ? " that -k takes" : "");
+}
+
 int export_write(struct store *s, const struct export_options *o, struct str *notes,
 		 struct error *err)
 {
 	struct export_kernels k = {0};
 	int rc = choose_kernels(s, o, &k, err);
 
+	if (!rc)
+		rc = check_rows(s, o->target, &k, err);
 	if (!rc) {
 		switch (o->target) {
 		case EXPORT_OMNIPERF:
@@ -114,6 +151,12 @@ int export_write(struct store *s, const struct export_options *o, struct str *no
 			break;
 		}
 	}
+	if (!rc && store_matching(s)->incomplete && (o->target != EXPORT_CSV || o->wide))
+		str_addf(
+			notes,
+			"%llu dispatches are not in every execution of the program; they have rows "
+			"of their own\n",
+			(unsigned long long)store_matching(s)->incomplete);
 	free(k.chosen);
 	arena_release(&k.arena);
 	return rc;

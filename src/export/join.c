@@ -2,94 +2,18 @@
 /* Rows of dispatches over all passes: see join.h. */
 #include "export/join.h"
 
-#include "base/hash.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 struct joining {
 	struct join *j;
 	const struct join_options *o;
-	struct id_map processes; /* [run]: which of its rank, launch and pass it is */
-	struct id_map
-		occurrences; /* of a kernel, geometry and device in one run: how many so far */
-	struct id_map index; /* hash of a key: index + 1 of a row */
-	const struct store_run *runs;
-	uint32_t *process_of; /* [run] */
+	struct id_map index; /* number and process of a row to its index + 1 */
 };
 
 static int no_memory(struct error *err)
 {
 	return error_set(err, RC_NO_MEMORY, "out of memory while joining the passes");
-}
-
-static bool is_in_place(const struct store_run *r)
-{
-	return r->in_place || !r->begun;
-}
-
-/* Which process of its rank a run is, among those that ran the same pass in the same launch. */
-static int number_processes(struct joining *x, struct error *err)
-{
-	size_t n, n_spools;
-	const struct store_spool *spools = store_spools(x->j->store, &n_spools);
-
-	x->runs = store_runs(x->j->store, &n);
-	x->process_of = calloc(n + 1, sizeof(*x->process_of));
-	if (!x->process_of)
-		return no_memory(err);
-	for (size_t i = 0; i < n; i++) {
-		const struct store_run *r = &x->runs[i];
-		struct {
-			uint64_t launch;
-			int32_t rank;
-			uint32_t attempt;
-		} key = {hash64(r->spool->launch, strlen(r->spool->launch)), r->spool->rank,
-			 r->attempt};
-		uint64_t hash = hash64(&key, sizeof(key)), seen = 0;
-
-		if (is_in_place(r)) {
-			x->process_of[i] = (uint32_t)(r->spool - spools);
-			continue;
-		}
-		id_map_get(&x->processes, hash, r->pass, &seen);
-		x->process_of[i] = (uint32_t)seen;
-		if (!id_map_set(&x->processes, hash, r->pass, seen + 1))
-			return no_memory(err);
-	}
-	return 0;
-}
-
-/* ---- keys ---- */
-struct key {
-	uint64_t number; /* of the dispatch in its process, or the n-th of its kind */
-	uint32_t kernel, unit, device, process, in_place;
-	int32_t rank;
-	uint32_t grid[3], block[3];
-};
-
-static int make_key(struct joining *x, const struct store_row *r, struct key *k, struct error *err)
-{
-	uint64_t n = 0, hash;
-	uint32_t run = (uint32_t)(r->run - x->runs);
-
-	*k = (struct key){.kernel = r->kernel, .unit = r->unit, .rank = r->run->spool->rank};
-	memcpy(k->grid, r->grid, sizeof(k->grid));
-	memcpy(k->block, r->block, sizeof(k->block));
-	k->device = r->device;
-	k->process = x->process_of[run];
-	if (is_in_place(r->run)) {
-		k->in_place = 1;
-		k->number = r->dispatch;
-		return 0;
-	}
-	k->number = r->attempt;
-	hash = hash64(k, sizeof(*k));
-	id_map_get(&x->occurrences, hash, run, &n);
-	if (!id_map_set(&x->occurrences, hash, run, n + 1))
-		return no_memory(err);
-	k->number = n;
-	return 0;
 }
 
 static struct join_row *row_of(struct joining *x, const struct store_row *r, struct error *err)
@@ -105,28 +29,20 @@ static struct join_row *row_of(struct joining *x, const struct store_row *r, str
 			       .begin_ns = r->begin_ns,
 			       .end_ns = r->end_ns,
 			       .dispatch = r->dispatch,
-			       .process = x->process_of[r->run - x->runs],
 			       .cells = j->cells.n};
-	char text[HASH_TEXT_SIZE];
 	uint64_t at = 0;
-	struct key k;
 
-	if (make_key(x, r, &k, err))
-		return NULL;
-	/* 128 bits tell keys apart. */
-	row.key[0] = hash64(&k, sizeof(k));
-	hash_text(&k, sizeof(k), text);
-	row.key[1] = hash64(text, strlen(text));
-	id_map_get(&x->index, row.key[0], 0, &at);
+	row_identify(j->store, r, &row.match, &row.number, &row.identity);
+	id_map_get(&x->index, row.number, row.identity, &at);
 	for (uint64_t i = at; i; i = j->rows.items[i - 1].next) {
-		if (j->rows.items[i - 1].key[1] == row.key[1])
+		if (j->rows.items[i - 1].kernel == r->kernel)
 			return &j->rows.items[i - 1];
 	}
 	row.next = at;
 	memcpy(row.grid, r->grid, sizeof(row.grid));
 	memcpy(row.block, r->block, sizeof(row.block));
 	if (!vec_reserve(&j->cells, j->cells.n + j->n_values) || !vec_push(&j->rows, row) ||
-	    !id_map_set(&x->index, row.key[0], 0, j->rows.n)) {
+	    !id_map_set(&x->index, row.number, row.identity, j->rows.n)) {
 		no_memory(err);
 		return NULL;
 	}
@@ -241,10 +157,14 @@ static int compare_rows(const void *a, const void *b)
 
 	if (x->spool->rank != y->spool->rank)
 		return x->spool->rank < y->spool->rank ? -1 : 1;
-	if (x->process != y->process)
-		return x->process < y->process ? -1 : 1;
-	if (x->dispatch != y->dispatch)
-		return x->dispatch < y->dispatch ? -1 : 1;
+	if (x->match.compared != y->match.compared)
+		return x->match.compared ? -1 : 1;
+	if (x->match.compared && x->match.lane != y->match.lane)
+		return x->match.lane < y->match.lane ? -1 : 1;
+	if (!x->match.compared && x->spool != y->spool) /* in an order of their own */
+		return x->spool < y->spool ? -1 : 1;
+	if (x->match.logical != y->match.logical)
+		return x->match.logical < y->match.logical ? -1 : 1;
 	return x->cells < y->cells ? -1 : x->cells > y->cells;
 }
 
@@ -313,16 +233,13 @@ int join_collect(struct join *j, struct store *s, const struct join_options *o, 
 		wanted += j->plan->passes[k].n_counters && (!o->pass || o->pass == k + 1);
 	rc = metrics_parse(&j->arena, j->plan, &j->code, err);
 	if (!rc)
-		rc = number_processes(&x, err);
+		rc = store_match_load(s, err);
 	if (!rc)
 		rc = store_scan(s, &scan, take_row, &x, err);
 	if (!rc)
 		rc = order(j, err);
 	vec_for_each (&j->rows, r)
 		j->incomplete += r->n_passes < wanted;
-	free(x.process_of);
-	id_map_release(&x.processes);
-	id_map_release(&x.occurrences);
 	id_map_release(&x.index);
 	return rc;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One row for each dispatch, range or process, with the values that all passes have of it: what
- * files of other tools are made from. Executions of different passes are joined by an exact key. In
- * place, that is the process and the number of the dispatch in it. Over several executions of a
- * program it is the rank, which process of it this is, kernel, grid, block and device, and which
- * launch of these it is. A row that has not all passes is kept with what it has.
+ * files of other tools are made from. The rows are those of the report: in place, a dispatch is
+ * known by its process and number; over several executions of a program as they were matched
+ * (store/match.h). A row that has not all passes, or that not every execution has, is kept with
+ * what it has.
  *
  * A counter that several passes have takes its value from the first of these that collected it, as
  * the mean over the executions of that pass; values of different passes are never mixed. Everything
@@ -18,6 +18,7 @@
 #include "report/scale.h"
 #include "report/values.h"
 #include "store/id_map.h"
+#include "store/match.h"
 #include "store/store.h"
 
 struct join_cell {
@@ -39,10 +40,11 @@ struct join_row {
 	uint64_t queue, begin_ns, end_ns, dispatch;
 	uint32_t n_passes, last_pass;
 	uint32_t flags; /* enum spool_dispatch_flag of all */
-	uint32_t process;
-	uint64_t next; /* with the same hash: index + 1 */
-	uint64_t key[2];
-	size_t cells; /* where its values are */
+	struct store_match match;
+	uint64_t number; /* of the dispatch, with process and kernel: see row_identify */
+	uint32_t identity;
+	uint64_t next; /* with the same number, of another kernel: index + 1 */
+	size_t cells;  /* where its values are */
 };
 /* The value of one instance of a counter, of the same pass as that of its counter. */
 struct join_instance {

@@ -352,7 +352,8 @@ static const struct join_row *find_row(const struct id_map *index, const struct 
 {
 	uint64_t at;
 
-	if (!id_map_get(index, like->key[0], (uint32_t)like->key[1], &at))
+	if (!id_map_get(index, like->number, like->identity, &at) ||
+	    j->rows.items[at].kernel != like->kernel)
 		return NULL;
 	return &j->rows.items[at];
 }
@@ -424,7 +425,7 @@ static int write_accumulator(struct omniperf *p, uint32_t counter, struct error 
 	for (size_t i = 0; !rc && i < j.rows.n; i++) {
 		const struct join_row *r = &j.rows.items[i];
 
-		if (!id_map_set(&index, r->key[0], (uint32_t)r->key[1], i))
+		if (!id_map_set(&index, r->number, r->identity, i))
 			rc = no_memory(err);
 	}
 	if (!rc && j.rows.n) {
@@ -456,7 +457,8 @@ static int write_dispatches(struct omniperf *p, struct error *err)
 	size_t id = 0;
 	int rc;
 
-	str_add(&text, "Dispatch_ID,kernel,host,rank,pid,launch,dispatch,device,passes,varying\n");
+	str_add(&text, "Dispatch_ID,kernel,host,rank,pid,launch,dispatch,device,passes,varying,"
+		       "executions,of_executions,confidence\n");
 	for (size_t i = 0; i < p->join.rows.n; i++) {
 		const struct join_row *r = &p->join.rows.items[i];
 
@@ -471,8 +473,16 @@ static int write_dispatches(struct omniperf *p, struct error *err)
 			str_addf(&text, "%d", r->spool->rank);
 		str_addf(&text, ",%u,", (uint32_t)r->spool->pid);
 		export_csv_field(&text, r->spool->launch);
-		str_addf(&text, ",%llu,%u,%u,%s\n", (unsigned long long)r->dispatch, r->device,
+		str_addf(&text, ",%llu,%u,%u,%s,", (unsigned long long)r->dispatch, r->device,
 			 r->n_passes, r->flags & SPOOL_DISPATCH_VARYING ? "true" : "false");
+		if (r->match.compared)
+			str_addf(&text, "%u,%u", r->match.executions, r->match.of_executions);
+		else
+			str_add(&text, ",");
+		str_add_char(&text, ',');
+		if (r->match.executions > 1)
+			str_addf(&text, "%.6g", r->match.lowest);
+		str_add_char(&text, '\n');
 	}
 	rc = write_file(p, "retally_dispatches.csv", &text, err);
 	str_release(&text);
@@ -576,8 +586,6 @@ int export_omniperf(struct store *s, const struct export_options *o, const struc
 				 !ends_with(p.plan->counters[c].name, "_sum");
 	jo.instances = p.instances;
 	rc = join_collect(&p.join, s, &jo, err);
-	if (!rc && !p.join.rows.n)
-		rc = error_set(err, RC_INVALID, "this run has no dispatch of a kernel to export");
 	if (!rc)
 		rc = index_instances(&p, err);
 	if (!rc) {

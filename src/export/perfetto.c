@@ -153,6 +153,16 @@ static void add_slice(struct trace *t, const struct join_row *r, uint32_t tid)
 	json_uint(&t->w, r->dispatch);
 	json_key(&t->w, "passes");
 	json_uint(&t->w, r->n_passes);
+	if (r->match.compared) {
+		json_key(&t->w, "executions");
+		json_uint(&t->w, r->match.executions);
+		json_key(&t->w, "of_executions");
+		json_uint(&t->w, r->match.of_executions);
+	}
+	if (r->match.executions > 1) {
+		json_key(&t->w, "confidence");
+		json_double(&t->w, r->match.lowest);
+	}
 	json_key(&t->w, "metrics");
 	json_begin_object(&t->w);
 	for (uint32_t m = 0; m < plan->n_metrics; m++) {

@@ -267,6 +267,7 @@ static int add_dispatch(struct rocpd *r, sqlite3_stmt *event, sqlite3_stmt *disp
 {
 	const struct join_row *row = &r->j.rows.items[id - 1];
 	uint64_t process = 0, agent = 0, symbol = 0, queue = 0;
+	char matched[128];
 	int rc = process_of(r, row->spool, &process, err), at = 1;
 
 	if (!rc)
@@ -294,7 +295,13 @@ static int add_dispatch(struct rocpd *r, sqlite3_stmt *event, sqlite3_stmt *disp
 		sqlite3_bind_int64(dispatch, at++,
 				   (int64_t)(row->grid[i] ? row->grid[i] : 1) *
 					   (row->block[i] ? row->block[i] : 1));
-	sql_bind_u64(dispatch, at, id);
+	sql_bind_u64(dispatch, at++, id);
+	snprintf(matched, sizeof(matched), "{}");
+	if (row->match.compared)
+		snprintf(matched, sizeof(matched),
+			 "{\"executions\": %u, \"of_executions\": %u, \"confidence\": %.6g}",
+			 row->match.executions, row->match.of_executions, row->match.lowest);
+	sql_bind_text(dispatch, at, matched);
 	if (!rc)
 		rc = sql_run(dispatch, err);
 	for (uint32_t c = 0; !rc && c < r->plan->n_counters; c++) {
@@ -321,7 +328,7 @@ static int fill(struct rocpd *r, struct error *err)
 			r, "kernel_dispatch",
 			"id,nid,pid,tid,agent_id,kernel_id,dispatch_id,queue_id,stream_id,start,"
 			"\"end\",group_segment_size,workgroup_size_x,workgroup_size_y,"
-			"workgroup_size_z,grid_size_x,grid_size_y,grid_size_z,event_id",
+			"workgroup_size_z,grid_size_x,grid_size_y,grid_size_z,event_id,extdata",
 			&dispatch, err);
 	if (!rc)
 		rc = prepare(r, "pmc_event", "id,event_id,pmc_id,value", &value, err);
@@ -339,20 +346,21 @@ int export_rocpd(struct store *s, const struct export_options *o, const struct e
 	struct join_options jo = {.kernels = k->chosen, .units = 1u << SPOOL_UNIT_DISPATCH};
 	struct rocpd r = {.plan = store_plan(s), .k = k};
 	const char *id;
+	struct str nothing = STR_INIT;
+	bool made;
 	int rc;
 
 	if (!o->out)
 		return error_set(err, RC_INVALID, "export: a rocpd database needs -o OUT");
-	if (!access(o->out, F_OK))
-		return error_set(err, RC_EXISTS, "'%s' is there already", o->out);
 	/* The same run has the same id, so that the file is the same. */
 	id = store_info(s)->collection ? store_info(s)->collection : r.plan->hash;
 	hash_text(id, strlen(id), r.id);
 	snprintf(r.guid, sizeof(r.guid), "%.8s-%.4s-%.4s-%.4s-%.12s", r.id, r.id + 8, r.id + 12,
 		 r.id + 16, r.id + 20);
 	rc = join_collect(&r.j, s, &jo, err);
-	if (!rc && !r.j.rows.n)
-		rc = error_set(err, RC_INVALID, "this run has no dispatch of a kernel to export");
+	if (!rc)
+		rc = export_write_file(o->out, &nothing, err); /* here its path is judged */
+	made = !rc;
 	if (!rc && sqlite3_open(o->out, &r.db) != SQLITE_OK)
 		rc = sql_error(r.db, err);
 	if (!rc)
@@ -365,7 +373,7 @@ int export_rocpd(struct store *s, const struct export_options *o, const struct e
 		rc = sql_execute(r.db, "COMMIT", err);
 	if (r.db && sqlite3_close(r.db) != SQLITE_OK && !rc)
 		rc = error_set(err, RC_IO, "'%s' could not be closed", o->out);
-	if (rc && r.db)
+	if (rc && made)
 		unlink(o->out);
 	join_release(&r.j);
 	vec_release(&r.processes);

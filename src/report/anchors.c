@@ -60,16 +60,12 @@ const char *sameness_name(enum sameness s)
 /* Another kernel under the same number (a damaged spool) is left out: it is no dispatch of ours. */
 static struct row *row_of(struct anchors *a, const struct store_row *r, bool *failed)
 {
-	uint32_t process = (uint32_t)r->run->spool->id * 4 + r->unit % 4;
 	struct row row = {.kernel = r->kernel, .cells = a->cells.n};
-	uint64_t number = r->dispatch, at;
 	struct store_match match;
+	uint64_t number, at;
+	uint32_t process;
 
-	store_match(a->store, r, &match);
-	if (match.compared) {
-		process = match.lane * 4 + r->unit % 4;
-		number = match.logical | 1ull << 63;
-	}
+	row_identify(a->store, r, &match, &number, &process);
 	if (id_map_get(&a->index, number, process, &at))
 		return a->rows.items[at].kernel == r->kernel ? &a->rows.items[at] : NULL;
 	if (a->cells.n + a->n > CELLS_MAX) {

@@ -5,6 +5,18 @@
  */
 #include "report/parts.h"
 
+void row_identify(const struct store *s, const struct store_row *r, struct store_match *match_out,
+		  uint64_t *number_out, uint32_t *process_out)
+{
+	store_match(s, r, match_out);
+	*process_out = (uint32_t)r->run->spool->id * 4 + r->unit % 4;
+	*number_out = r->dispatch;
+	if (match_out->compared) { /* the executions of a lane share their rows */
+		*process_out = match_out->lane * 4 + r->unit % 4;
+		*number_out = match_out->logical | 1ull << 63;
+	}
+}
+
 #define UNMATCHED_LINES 8
 
 uint64_t unmatched_of(const struct store *s, uint32_t kernel)

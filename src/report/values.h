@@ -18,6 +18,7 @@
 #include "model/estimate.h"
 #include "model/expr.h"
 #include "report/scale.h"
+#include "store/match.h"
 #include "store/store.h"
 
 /* The spread of metrics takes an evaluation for each row; with more of them it is left out. */
@@ -110,6 +111,10 @@ int metrics_parse(struct arena *arena, const struct plan *plan, struct metric_co
 /* Evaluates metric m on the values of one row of its pass. */
 struct expr_value metric_of_row(const struct plan *plan, uint32_t m, const struct expr *expr,
 				const struct store_row *row);
+/* Rows of the same number, process and kernel are of one dispatch: of one process by its number, or
+ * of several executions as they were matched. store_match_load comes first. */
+void row_identify(const struct store *s, const struct store_row *r, struct store_match *match_out,
+		  uint64_t *number_out, uint32_t *process_out);
 const char *status_name(uint8_t status);
 
 #endif

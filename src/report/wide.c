@@ -150,16 +150,12 @@ static int make_columns(struct wide *w, struct table_column **columns_out, size_
  * shown. */
 static size_t row_of(struct wide *w, const struct store_row *r, bool *failed)
 {
-	uint32_t process = (uint32_t)r->run->spool->id * 4 + r->unit % 4;
 	struct wide_row row = {.first = *r, .spool = r->run->spool};
-	uint64_t at = 0, number = r->dispatch;
+	uint64_t at = 0, number;
+	uint32_t process;
 	bool known;
 
-	store_match(w->store, r, &row.match);
-	if (row.match.compared) { /* the executions of a lane share their rows */
-		process = row.match.lane * 4 + r->unit % 4;
-		number = row.match.logical | 1ull << 63;
-	}
+	row_identify(w->store, r, &row.match, &number, &process);
 	known = id_map_get(&w->index, number, process, &at);
 
 	for (size_t i = known ? at + 1 : 0; i; i = w->rows.items[i - 1].next) {

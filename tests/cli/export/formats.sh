@@ -61,6 +61,54 @@ is "$(sql run.rocpd "SELECT count(*) FROM (SELECT dispatch_id, counter_name FROM
 is "$(sql run.rocpd "SELECT grid_size || ' ' || workgroup_size || ' ' || kernel_name FROM counters_collection")" \
 	'32768 256 void scale<float>(float*, int)' 'grids in work-items, names for people'
 
+# Passes that launch other kernels: the rows are those of the report, none is left out, and what is sure of them is said.
+"$make_run" differ plan.json 6 channels=2 apps=1 drop=1 other=3
+"$retally" report differ --by dispatch --wide --format csv >report.csv
+exits 0 'CSV of passes that differ' "$retally" export differ --to csv --wide -o differ.csv
+like "$(cat err)" '^retally: 3 dispatches are not in every execution of the program' 'says so'
+is "$(py "print(sorted((r['kernel'], r['dispatch'], r['pid'], r['grid']) for r in csv.DictReader(open('differ.csv'))) == sorted((r['kernel'], r['dispatch'], r['pid'], r['grid']) for r in csv.DictReader(open('report.csv'))))")" True 'the rows are those of the report'
+is "$(py "print(sum(1 for r in csv.DictReader(open('report.csv'))))")" 7 'all seven of them'
+is "$(py "
+for r in csv.DictReader(open('differ.csv')):
+    print(r['kernel'][:10], r['dispatch'], r['passes'], r['executions'], r['of_executions'], r['confidence'], sep='|')")" \
+'void scale|0|3|3|3|1
+odd "name"|1|2|2|3|1
+nan|2|3|3|3|1
+void scale|3|2|2|3|1
+odd "name"|4|3|3|3|1
+nan|5|3|3|3|1
+void scale|2|1|1|3|' 'with the executions that have it'
+is "$(py "
+have = {r['dispatch'] + r['kernel']: r for r in csv.DictReader(open('differ.csv'))}
+bad = 0
+for r in csv.DictReader(open('report.csv')):
+    mine = have[r['dispatch'] + r['kernel']]
+    bad += sum(1 for c in mine if c in r and c.isupper() and c != 'GRBM_GUI_ACTIVE' and mine[c] != r[c])
+print(len(have), bad)")" '7 0' 'and the values of the report (of an anchor, which every pass has: of the first)'
+exits 0 'a trace of them' "$retally" export differ --to perfetto -o differ.json
+is "$(py "
+x = [i['args'] for i in json.load(open('differ.json'))['traceEvents'] if i['ph'] == 'X']
+print(sorted((a['executions'], a['of_executions'], a['passes']) for a in x))")" \
+	'[(1, 3, 1), (2, 3, 2), (2, 3, 2), (3, 3, 3), (3, 3, 3), (3, 3, 3), (3, 3, 3)]' 'has all, marked'
+exits 0 'rocpd of them' "$retally" export differ --to rocpd -o differ.rocpd
+is "$(sql differ.rocpd "SELECT group_concat(json_extract(extdata, '\$.executions'), ' ') FROM rocpd_kernel_dispatch")" '3 2 3 2 3 3 1' 'has all, marked'
+exits 0 'Omniperf, long' "$retally" export differ --to omniperf --long -o differ-omni
+is "$(cut -d, -f1,9- differ-omni/retally_dispatches.csv | rev | cut -d, -f1-5 | rev | sed 1d | sort | uniq -c | tr -s ' ' | tr '\n' ';')" \
+	' 1 1,false,1,3,; 2 2,false,2,3,1; 4 3,false,3,3,1;' 'has all, marked'
+is "$(py "print(len({r['Dispatch_ID'] for r in csv.DictReader(open('differ-omni/pmc_perf.csv'))}))")" 7 'and their values'
+
+# One rule for a run without counts, and for a place that cannot be written.
+"$make_run" nothing plan.json 0
+for f in csv perfetto rocpd omniperf; do
+	exits 2 "$f: nothing to export" "$retally" export nothing --to $f -o none
+	like "$(cat err)" '^retally: error: there is nothing to export: this run has no counts' 'is said'
+	is "$(ls none 2>&1 | grep -c cannot)" 1 'and nothing is made'
+	exits 2 "$f: no such folder" "$retally" export whole --to $f -o /nonexistent/x
+	like "$(cat err)" "^retally: error: cannot make .*'/nonexistent/x': No such file or directory" 'is said'
+done
+exits 2 'rocpd: what is there' "$retally" export whole --to rocpd -o run.rocpd
+like "$(cat err)" "^retally: error: cannot make 'run.rocpd': File exists" 'is not written over'
+
 # The order of a merge leaves no trace.
 for i in 0 1 2 3; do "$make_run" "part$i" plan.json 5 ranks=4 channels=2 once=3 part=$i/4; done
 exits 0 'a merge' "$retally" merge -q part0 part1 part2 part3 -o a

@@ -11,23 +11,33 @@
  * rotate=1     one pass a dispatch, in turn, as without replay
  * repeat=N     executions of every pass
  * part=I/N     spools of ranks I, I + N, ... only
- * apps=1       an execution of the program, and a spool, for each pass
+ * apps=1       an execution of the program, a launch of its own, for each pass
+ * other=D      pass 2 launches another kernel in the place of dispatch D
+ * drop=D       pass 2 leaves out dispatch D, so that later ones have other numbers
  * start=N      of the first spool, ns
  */
 #include "wire/plan.h"
 #include "wire/spool.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 struct settings {
-	unsigned long ranks, channels, skip, once, idle, rotate, repeat, part, parts, apps, start;
+	unsigned long ranks, channels, skip, once, idle, rotate, repeat, part, parts, apps, start,
+		other, drop;
 	unsigned long dispatches;
 };
 static struct plan plan;
-static struct settings set = {.ranks = 1, .channels = 4, .idle = -1UL, .repeat = 1, .parts = 1};
+static struct settings set = {.ranks = 1,
+			      .channels = 4,
+			      .idle = -1UL,
+			      .other = -1UL,
+			      .drop = -1UL,
+			      .repeat = 1,
+			      .parts = 1};
 
 static void check(int rc, const struct error *err)
 {
@@ -45,7 +55,7 @@ static void read_settings(int argc, char **argv)
 	} all[] = {{"ranks", &set.ranks},   {"channels", &set.channels}, {"skip", &set.skip},
 		   {"once", &set.once},     {"idle", &set.idle},         {"rotate", &set.rotate},
 		   {"repeat", &set.repeat}, {"part", &set.part},         {"apps", &set.apps},
-		   {"start", &set.start}};
+		   {"start", &set.start},   {"other", &set.other},       {"drop", &set.drop}};
 
 	for (int i = 4; i < argc; i++) {
 		char *value = strchr(argv[i], '='), *end = NULL;
@@ -83,11 +93,12 @@ static unsigned instances_of(const struct plan_counter *c)
 											      : 1;
 }
 
-static void add_samples(struct spool_writer *w, uint32_t pass, uint64_t dispatch, unsigned rank)
+static void add_samples(struct spool_writer *w, uint32_t pass, uint64_t number, uint64_t dispatch,
+			unsigned rank)
 {
 	static struct spool_sample samples[65536];
 	const struct plan_pass *p = &plan.passes[pass - 1];
-	struct spool_samples head = {.pass = pass, .dispatch = dispatch};
+	struct spool_samples head = {.pass = pass, .dispatch = number};
 	struct error err = {0};
 
 	for (uint32_t i = 0; i < p->n_counters; i++) {
@@ -110,10 +121,13 @@ static void add_samples(struct spool_writer *w, uint32_t pass, uint64_t dispatch
 	      &err);
 }
 
-static void add_dispatch(struct spool_writer *w, uint32_t pass, uint64_t i, uint32_t attempt)
+/* number: of the dispatch in this execution; i: which of the program it is. */
+static void add_dispatch(struct spool_writer *w, uint32_t pass, uint64_t number, uint64_t i,
+			 uint32_t attempt)
 {
-	struct spool_dispatch d = {.dispatch = i,
-				   .kernel = (uint32_t)(i % 3 + 1),
+	bool other = pass == 2 && i == set.other;
+	struct spool_dispatch d = {.dispatch = number,
+				   .kernel = other ? 4 : (uint32_t)(i % 3 + 1),
 				   .unit = SPOOL_UNIT_DISPATCH,
 				   .pass = pass,
 				   .device = 0,
@@ -134,11 +148,11 @@ static void add_dispatch(struct spool_writer *w, uint32_t pass, uint64_t i, uint
 static void add_names(struct spool_writer *w)
 {
 	/* A comma and a quote for CSV, and what its readers take for no value. */
-	static const char *const names[] = {"_Z5scaleIfEvPT_i", "odd \"name\", with a comma",
-					    "nan"};
+	static const char *const names[] = {"_Z5scaleIfEvPT_i", "odd \"name\", with a comma", "nan",
+					    "_Z5scaleIdEvPT_i"};
 	struct error err = {0};
 
-	for (uint32_t k = 1; k <= 3; k++) {
+	for (uint32_t k = 1; k <= (set.other < set.dispatches ? 4 : 3); k++) {
 		struct spool_kernel kernel = {.kernel = k};
 
 		check(spool_append(w, SPOOL_KERNEL, &kernel, sizeof(kernel), names[k - 1],
@@ -149,13 +163,16 @@ static void add_names(struct spool_writer *w)
 
 static void add_pass(struct spool_writer *w, uint32_t pass, unsigned rank)
 {
-	for (uint64_t i = 0; i < set.dispatches; i++) {
+	for (uint64_t i = 0, number; i < set.dispatches; i++) {
 		if ((set.once == pass && i + 1 == set.dispatches) ||
 		    (set.rotate && i % plan.n_passes + 1 != pass))
 			continue;
+		if (pass == 2 && i == set.drop)
+			continue;
+		number = pass == 2 && i > set.drop ? i - 1 : i;
 		for (uint32_t attempt = 1; attempt <= set.repeat; attempt++) {
-			add_dispatch(w, pass, i, attempt);
-			add_samples(w, pass, i, rank);
+			add_dispatch(w, pass, number, i, attempt);
+			add_samples(w, pass, number, i, rank);
 		}
 	}
 }
@@ -188,7 +205,7 @@ static void write_spool(const char *dir, unsigned rank, uint32_t only)
 	h.version = SPOOL_VERSION;
 	h.byte_order = SPOOL_BYTE_ORDER;
 	snprintf(h.collection, sizeof(h.collection), "made");
-	snprintf(h.launch, sizeof(h.launch), "launch");
+	snprintf(h.launch, sizeof(h.launch), only ? "launch%u" : "launch", only);
 	snprintf(h.plan_hash, sizeof(h.plan_hash), "%s", plan.hash);
 	snprintf(h.host, sizeof(h.host), "node");
 	snprintf(path, sizeof(path), "%s/spool/launch.node.%u.%d.rts", dir, rank, h.pid);
