@@ -53,7 +53,8 @@ void export_csv_field(struct str *out, const char *text)
 	str_add_char(out, '"');
 }
 
-FILE *export_create(const char *path, struct error *err)
+/* A new file; NULL: there is one, or it cannot be made. */
+static FILE *create(const char *path, struct error *err)
 {
 	FILE *f = fopen(path, "wxe");
 
@@ -70,7 +71,7 @@ int export_write_file(const char *path, const struct str *text, struct error *er
 
 	if (str_is_failed(text))
 		return error_set(err, RC_NO_MEMORY, "out of memory for '%s'", path);
-	f = export_create(path, err);
+	f = create(path, err);
 	if (!f)
 		return err->code;
 	good = !text->size || fwrite(text->text, 1, text->size, f) == text->size;
@@ -87,7 +88,7 @@ int export_write_file(const char *path, const struct str *text, struct error *er
 static int write_stream(struct store *s, const struct export_options *o,
 			const struct export_kernels *k, struct error *err)
 {
-	FILE *f = o->out ? export_create(o->out, err) : stdout;
+	FILE *f = o->out ? create(o->out, err) : stdout;
 	int rc;
 
 	if (!f)

@@ -31,8 +31,6 @@ int export_rocpd(struct store *s, const struct export_options *o, const struct e
 
 /* One field of a CSV file, quoted where needed. */
 void export_csv_field(struct str *out, const char *text);
-/* A new file; NULL: there is one, or it cannot be made, which err says. */
-FILE *export_create(const char *path, struct error *err);
 /* A new file with this text; path is removed again when it cannot be filled. */
 int export_write_file(const char *path, const struct str *text, struct error *err);
 
