@@ -18,6 +18,20 @@ like "$(cat err)" 'stderr of pass 2 differs from that of pass 1' 'passes draw ot
 exits 0 'a raw system call' "$retally" run --replay application -e $counters --fixed-seed -o raw -- "$program" raw
 like "$(cat err)" 'stderr of pass 2 differs from that of pass 1' 'is not reached, and the passes are told apart'
 
+# The report shows whether the anchors of the passes agree.
+differ() { # DIR: by how many percent of page faults the passes differ
+	"$retally" report "$1" | sed -n 's/^anchors .*page-faults: passes differ by \([0-9.]*\) %.*/\1/p'
+}
+far() { awk -v x="$(differ "$1")" 'BEGIN { exit !(x != "" && x > 20) }'; }
+for source in time getrandom open; do
+	far $source; ok $((!$?)) "$source: the anchors agree ($(differ $source) %)"
+done
+for i in 1 2 3 4 5 6; do # numbers may be alike by chance, but not each time
+	"$retally" run -q --replay application -e $counters -o apart$i -- "$program" getrandom >out 2>err
+	far apart$i && break
+done
+far apart$i; ok $? "without the option they do not ($(differ apart$i) %)"
+
 # Launches with the same --seed are the same, and with another are not.
 for i in 1 2 3; do
 	exits 0 "launch $i" "$retally" run -q --replay application -e $counters --fixed-seed --seed $((i / 3 + 7)) --pass 1 -o s$i -- "$program" clock
