@@ -10,23 +10,17 @@ launcher=$1
 need_launcher "$launcher"
 mpi_program c "$(mpi_of "$launcher")" || skip_all "$why"
 four=bp:f1,bp:f2,bp:f3,bp:f4
-# What the same job does without retally. Slurm lets the other ranks wait unless told to end them.
-usual() { # WHAT RANK
-	case $launcher in ompi | hydra) mpi_job "$launcher" ;; *) mpi_job "$launcher" --kill-on-bad-exit=1 ;; esac
+# Both the job and the same one without retally. Under srun --mpi=pmi2 the other ranks wait for one that died, without
+# retally for ever, unless Slurm is told to end them. srun --mpi=none: ranks that know nothing of each other; each is
+# rank 0, so what rank 0 does they all do.
+also=()
+of() { echo "$1"; }
+[ "$launcher" != none ] || { single=1; of() { echo 0; }; }
+one_dies() { [ "$launcher" != pmi2 ] || also=(--kill-on-bad-exit=1); mpi_job "$launcher" "${also[@]}"; }
+all_end() { also=(); mpi_job "$launcher"; }
+usual() { # WHAT RANK: what the job does without retally
 	watchdog 60 "${job[@]}" "${app[@]}" "$1" "$2" >usual.out 2>&1
 	usual=$?
-	mpi_job "$launcher" "${also[@]}"
-}
-# srun --mpi=none: ranks that know nothing of each other, which Slurm alone ends together.
-also=()
-[ "$launcher" != none ] || also=(--kill-on-bad-exit=1) single=1
-of() { [ "$launcher" = none ] && echo 0 || echo "$1"; } # each of them is rank 0
-# srun's status is the highest of its tasks', so it depends on how the others were ended: there the status of the
-# rank that failed first is right, too.
-ends_as_usual() { # NAME STATUS-OF-THE-RANK
-	local good=$usual
-	case $launcher in ompi | hydra) ;; *) [ "$status" = "$2" ] && good=$status ;; esac
-	is "$status" "$good" "$1: the launcher's usual status"
 }
 replay() { # NAME WHAT RANK PASS [OPTION...]
 	local name=$1
@@ -42,27 +36,37 @@ earlier() { # NAME PASSES: passes 1 to PASSES are whole, on every rank
 	is "$(counts "$1" | awk -v last="$2" '$4 >= 1 && $4 <= last' | judge)" "$((4 * $2)) 0" "$1: passes 1 to $2 are reported, rank by rank"
 }
 
+one_dies
 usual kill "$(of 1)"
 replay killed kill "$(of 1)" 3
-ends_as_usual killed 137
+is "$status" "$usual" 'killed: the launcher'"'"'s usual status'
 earlier killed 2
 
+all_end
 usual abort "$(of 2)"
 replay aborted abort "$(of 2)" 3
-ends_as_usual aborted 7
+is "$status" "$usual" 'aborted: the launcher'"'"'s usual status'
 earlier aborted 2
 
 usual exit -1
 replay exited exit -1 2
-ends_as_usual exited 5
+is "$status" "$usual" 'exited: the launcher'"'"'s usual status'
 earlier exited 1
 
+one_dies
 usual segv "$(of 3)"
 [ $usual -ne 0 ]
 ok $? "crashed: is an error without retally ($usual)"
 replay crashed segv "$(of 3)" 3
-ends_as_usual crashed 139
+is "$status" "$usual" 'crashed: the launcher'"'"'s usual status'
 earlier crashed 2
+
+all_end
+if [ "$launcher" = pmi2 ]; then
+	replay untold kill 1 3
+	is "$status" 137 'untold: ends although Slurm was not told to end the others'
+	earlier untold 2
+fi
 
 usual nofinalize -1
 replay endless nofinalize -1 0
