@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a report of a run directory costs, by kernel as a table and by dispatch as CSV. Usage:
- * bench_report DIRECTORY; `bench_ingest 1000000 DIRECTORY` makes one with a million dispatches.
+ * bench_report DIRECTORY; `bench_ingest 1 1000000 1 8 DIRECTORY` makes one with a million.
  * Without an argument it does nothing.
  */
 #include "report/report.h"

@@ -487,7 +487,9 @@ static int on_samples(struct ingest *in, const struct spool_record *r, struct er
 
 	if (pass_is_bad(in, head->pass, 1))
 		return 0;
-	slot = window_find(in->window, head->pass, head->dispatch);
+	rc = window_find(in->window, head->pass, head->dispatch, &slot, err);
+	if (rc)
+		return rc;
 	if (!slot) {
 		problems_add(&in->problems, PROBLEM_NO_DISPATCH,
 			     "samples of dispatch %llu of pass %u come without that dispatch",

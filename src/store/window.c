@@ -37,7 +37,7 @@ int window_init(struct window *w, sqlite3 *db, const struct plan *plan, struct e
 void window_begin_spool(struct window *w)
 {
 	memset(w->first_row, 0, (w->plan->n_passes + 1) * sizeof(*w->first_row));
-	w->begin = w->end = 0;
+	w->begin = w->end = w->indexed = 0;
 	id_map_release(&w->waiting);
 }
 
@@ -126,7 +126,8 @@ static int flush_one(struct window *w, struct error *err)
 	row = row_of(slot);
 	rc = block_write(&w->blocks, pass, &row, w->row, err);
 	/* A later dispatch with the same number (the pass ran again) may have taken its place. */
-	id_map_remove_value(&w->waiting, slot->d.dispatch, pass, w->begin);
+	if (w->begin < w->indexed)
+		id_map_remove_value(&w->waiting, slot->d.dispatch, pass, w->begin);
 	w->begin++;
 	return rc;
 }
@@ -153,25 +154,36 @@ int window_add(struct window *w, const struct spool_dispatch *d, int64_t run, ui
 	memset(&w->values[at * w->n_values], 0, w->n_values * sizeof(*w->values));
 	if (!w->first_row[pass])
 		w->first_row[pass] = w->slots[at].row;
-	if (!id_map_set(&w->waiting, d->dispatch, pass, w->end))
-		return error_set(err, RC_NO_MEMORY, "out of memory while reading spools");
 	w->end++;
 	return 0;
 }
 
-struct window_slot *window_find(struct window *w, uint32_t pass, uint64_t dispatch)
+int window_find(struct window *w, uint32_t pass, uint64_t dispatch, struct window_slot **slot_out,
+		struct error *err)
 {
 	uint64_t sequence;
 
+	*slot_out = NULL;
 	if (w->begin < w->end) { /* mostly it is that of the record before */
 		struct window_slot *last = &w->slots[(w->end - 1) % w->n_slots];
 
-		if (last->d.dispatch == dispatch && last->d.pass == pass)
-			return last;
+		if (last->d.dispatch == dispatch && last->d.pass == pass) {
+			*slot_out = last;
+			return 0;
+		}
 	}
-	if (!id_map_get(&w->waiting, dispatch, pass, &sequence))
-		return NULL;
-	return &w->slots[sequence % w->n_slots];
+	/* Where it always is, nothing is ever indexed. */
+	if (w->indexed < w->begin)
+		w->indexed = w->begin;
+	for (; w->indexed < w->end; w->indexed++) {
+		const struct spool_dispatch *d = &w->slots[w->indexed % w->n_slots].d;
+
+		if (!id_map_set(&w->waiting, d->dispatch, d->pass, w->indexed))
+			return error_set(err, RC_NO_MEMORY, "out of memory while reading spools");
+	}
+	if (id_map_get(&w->waiting, dispatch, pass, &sequence))
+		*slot_out = &w->slots[sequence % w->n_slots];
+	return 0;
 }
 
 struct window_value *window_value(struct window *w, const struct window_slot *slot,

@@ -40,6 +40,7 @@ struct window {
 	struct window_slot *slots;
 	struct window_value *values;
 	uint64_t begin, end;     /* sequence numbers: the waiting ones */
+	uint64_t indexed;        /* those before it are in `waiting` */
 	struct id_map waiting;   /* (dispatch, pass) to sequence number */
 	struct store_value *row; /* those of one dispatch that have a column */
 	int64_t *next_row;       /* [pass]; 0: nothing of it was seen yet */
@@ -55,7 +56,8 @@ void window_begin_spool(struct window *w);
 int window_add(struct window *w, const struct spool_dispatch *d, int64_t run, uint32_t attempt,
 	       int64_t kernel, struct error *err);
 /* The waiting slot, or NULL: unknown, or gone already. */
-struct window_slot *window_find(struct window *w, uint32_t pass, uint64_t dispatch);
+int window_find(struct window *w, uint32_t pass, uint64_t dispatch, struct window_slot **slot_out,
+		struct error *err);
 /* Its value of the counter at a position within the pass. */
 struct window_value *window_value(struct window *w, const struct window_slot *slot,
 				  uint32_t position);
