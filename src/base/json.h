@@ -43,6 +43,8 @@ void json_double(struct json_writer *w,
 		 double value); /* shortest that reads back; NaN and inf write null */
 void json_bool(struct json_writer *w, bool value);
 void json_null(struct json_writer *w);
+/* Values that are JSON already, with commas between them where they are several in an array. */
+void json_text(struct json_writer *w, const char *json, size_t n);
 
 /* ---- reading ---- */
 enum json_type {

@@ -193,6 +193,12 @@ void json_bool(struct json_writer *w, bool value)
 	str_add(w->out, value ? "true" : "false");
 }
 
+void json_text(struct json_writer *w, const char *json, size_t n)
+{
+	json_before(w);
+	str_add_bytes(w->out, json, n);
+}
+
 void json_null(struct json_writer *w)
 {
 	json_before(w);

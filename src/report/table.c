@@ -2,9 +2,8 @@
 /* Tables as text, CSV and JSON from one description. */
 #include "report/table.h"
 
-#include "base/arena.h"
-#include "base/map.h"
 #include "base/vec.h"
+#include "report/table_arrays.h"
 #include "report/table_text.h"
 
 #include <stdlib.h>
@@ -32,11 +31,9 @@ struct table {
 	struct str strings; /* of the row's cells, NUL between */
 	struct str out;
 	struct json_writer own_json, *json;
-	VEC(char *) cells;  /* text: every cell of every row */
-	bool *used;         /* text: some row has a value in this column */
-	struct arena arena; /* arrays: the different strings, and their index */
-	struct map index;
-	VEC(const char *) different;
+	VEC(char *) cells; /* text: every cell of every row */
+	bool *used;        /* text: some row has a value in this column */
+	struct table_arrays arrays;
 	bool failed, write_failed;
 };
 
@@ -73,35 +70,6 @@ static void add_csv(struct str *out, const char *text)
 	str_add_char(out, '"');
 }
 
-static void begin_arrays(struct table *t)
-{
-	static const char *const types[] = {"string", "number", "bool"};
-	struct json_writer *w = t->json;
-
-	json_begin_object(w);
-	json_key(w, "columns");
-	json_begin_array(w);
-	for (size_t c = 0; c < t->n; c++) {
-		const struct table_column *column = &t->columns[c];
-
-		if (!is_shown(t, c))
-			continue;
-		json_begin_object(w);
-		json_key(w, "id");
-		json_string(w, column->id);
-		json_key(w, "header");
-		json_string(w, column->header ? column->header : column->id);
-		json_key(w, "unit");
-		json_string(w, column->unit);
-		json_key(w, "type");
-		json_string(w, types[column->type]);
-		json_end_object(w);
-	}
-	json_end_array(w);
-	json_key(w, "rows");
-	json_begin_array(w);
-}
-
 static void begin_output(struct table *t)
 {
 	bool first = true;
@@ -126,8 +94,6 @@ static void begin_output(struct table *t)
 			json_key(t->json, "rows");
 		}
 		json_begin_array(t->json);
-	} else if (t->options.format == TABLE_ARRAYS) {
-		begin_arrays(t);
 	}
 }
 
@@ -145,7 +111,8 @@ int table_begin(struct table **table_out, const struct table_column *columns, si
 		t->row = calloc(n, sizeof(*t->row));
 		t->used = calloc(n, sizeof(*t->used));
 	}
-	if (!t || !t->row || !t->used) {
+	if (!t || !t->row || !t->used ||
+	    (options->format == TABLE_ARRAYS && !table_arrays_init(&t->arrays, n))) {
 		if (t) {
 			free(t->row);
 			free(t->used);
@@ -225,38 +192,16 @@ static void row_to_csv(struct table *t)
 	flush(t, &t->out, FLUSH_SIZE);
 }
 
-/* The number of a string among the different ones of an array's rows. */
-static size_t index_of(struct table *t, const char *text)
-{
-	const char *kept;
-	size_t i = t->different.n;
-
-	if (map_get(&t->index, text, &i))
-		return i;
-	kept = arena_strdup(&t->arena, text);
-	if (!kept || !vec_push(&t->different, kept) || !map_set(&t->index, kept, i))
-		t->failed = true;
-	return i;
-}
-
 static void row_to_json(struct table *t)
 {
-	bool arrays = t->options.format == TABLE_ARRAYS;
-
-	if (arrays)
-		json_begin_array(t->json);
-	else
-		json_begin_object(t->json);
+	json_begin_object(t->json);
 	for (size_t c = 0; c < t->n; c++) {
 		const struct cell *cell = &t->row[c];
 
 		if (!is_shown(t, c))
 			continue;
-		if (!arrays)
-			json_key(t->json, t->columns[c].id);
-		if (cell->kind == CELL_STRING && arrays)
-			json_uint(t->json, index_of(t, text_of(t, cell)));
-		else if (cell->kind == CELL_STRING)
+		json_key(t->json, t->columns[c].id);
+		if (cell->kind == CELL_STRING)
 			json_string(t->json, text_of(t, cell));
 		else if (cell->kind == CELL_BOOL)
 			json_bool(t->json, cell->boolean);
@@ -267,11 +212,27 @@ static void row_to_json(struct table *t)
 		else
 			json_uint(t->json, cell->number.u64);
 	}
-	if (arrays)
-		json_end_array(t->json);
-	else
-		json_end_object(t->json);
+	json_end_object(t->json);
 	flush(t, t->json->out, FLUSH_SIZE);
+}
+
+static void row_to_arrays(struct table *t)
+{
+	for (size_t c = 0; c < t->n; c++) {
+		const struct cell *cell = &t->row[c];
+
+		if (!is_shown(t, c))
+			continue;
+		if (cell->kind == CELL_NUMBER)
+			table_arrays_number(&t->arrays, c, cell->number);
+		else if (cell->kind == CELL_BOOL)
+			table_arrays_bool(&t->arrays, c, cell->boolean);
+		else
+			table_arrays_string(&t->arrays, c,
+					    cell->kind == CELL_STRING ? text_of(t, cell) : NULL);
+	}
+	table_arrays_end_row(&t->arrays);
+	t->failed = t->failed || t->arrays.failed;
 }
 
 /* What would move the cursor or make an escape sequence becomes a question mark. */
@@ -358,8 +319,10 @@ void table_end_row(struct table *t)
 		row_to_csv(t);
 	else if (!t->failed && t->options.format == TABLE_TEXT)
 		row_to_text(t);
-	else if (!t->failed)
+	else if (!t->failed && t->options.format == TABLE_JSON)
 		row_to_json(t);
+	else if (!t->failed)
+		row_to_arrays(t);
 	t->at = 0;
 	str_clear(&t->strings);
 }
@@ -423,6 +386,38 @@ static void print_text(struct table *t)
 	free(right);
 }
 
+static void write_arrays(struct table *t)
+{
+	static const char *const types[] = {"string", "number", "bool"};
+	struct json_writer *w = t->json;
+
+	json_begin_object(w);
+	json_key(w, "columns");
+	json_begin_array(w);
+	for (size_t c = 0; c < t->n; c++) {
+		const struct table_column *column = &t->columns[c];
+
+		if (!is_shown(t, c))
+			continue;
+		json_begin_object(w);
+		json_key(w, "id");
+		json_string(w, column->id);
+		json_key(w, "header");
+		json_string(w, column->header ? column->header : column->id);
+		json_key(w, "unit");
+		json_string(w, column->unit);
+		json_key(w, "type");
+		json_string(w, types[column->type]);
+		table_arrays_write(&t->arrays, c, w);
+		json_end_object(w);
+		flush(t, w->out, FLUSH_SIZE);
+	}
+	json_end_array(w);
+	table_arrays_write_end(&t->arrays, w);
+	json_end_object(w);
+	flush(t, w->out, FLUSH_SIZE);
+}
+
 int table_end(struct table *t, struct error *err)
 {
 	int rc = 0;
@@ -436,14 +431,7 @@ int table_end(struct table *t, struct error *err)
 			str_add(&t->out, "\n");
 		}
 	} else if (t->options.format == TABLE_ARRAYS) {
-		json_end_array(t->json);
-		json_key(t->json, "strings");
-		json_begin_array(t->json);
-		vec_for_each (&t->different, text)
-			json_string(t->json, *text);
-		json_end_array(t->json);
-		json_end_object(t->json);
-		flush(t, t->json->out, FLUSH_SIZE);
+		write_arrays(t);
 	}
 	flush(t, &t->out, 0);
 	if (t->failed)
@@ -453,9 +441,7 @@ int table_end(struct table *t, struct error *err)
 	vec_for_each (&t->cells, cell)
 		free(*cell);
 	vec_release(&t->cells);
-	vec_release(&t->different);
-	map_release(&t->index);
-	arena_release(&t->arena);
+	table_arrays_release(&t->arrays);
 	str_release(&t->strings);
 	str_release(&t->out);
 	free(t->row);

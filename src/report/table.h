@@ -4,11 +4,11 @@
  * As text it is aligned, with prefixes on numbers; as CSV (RFC 4180) it has one header line with
  * the ids, base units and a point in every locale; as JSON it is an array of objects. A cell
  * without a value is '-' in text, empty in CSV and null in JSON. Arrays are JSON for programs of
- * our own (the HTML page): the columns once, {"id", "header", "unit", "type"} each; a row is an
- * array of its cells, and a cell of a string column is an index into "strings", which follows the
- * rows.
+ * our own (the HTML page): columns {"id", "header", "unit", "type"} with an array "cells", or "all"
+ * where all cells are the same; then "n", the number of rows, and "strings", into which the cells
+ * of string columns are indices.
  *
- * CSV and JSON rows are written as they come; text waits for the end to know its widths.
+ * CSV and JSON rows are written as they come; text and arrays wait for the end.
  */
 #ifndef RETALLY_REPORT_TABLE_H
 #define RETALLY_REPORT_TABLE_H

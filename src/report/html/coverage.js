@@ -37,8 +37,8 @@ function matchingText() {
 	if (!m || m.executions < 2)
 		return null;
 	return el('p', {}, `${plural(m.dispatches, 'dispatch', 'dispatches')} in ${plural(m.executions, 'execution')} of the program were brought together: ` +
-		`${m.exact.toLocaleString('en')} pairs exactly, ${m.aligned.toLocaleString('en')} by their order, ${m.nearest.toLocaleString('en')} by their anchors; ` +
-		`${m.incomplete.toLocaleString('en')} are not in every execution.`);
+		`${thousands(m.exact)} pairs exactly, ${thousands(m.aligned)} by their order, ${thousands(m.nearest)} by their anchors; ` +
+		`${thousands(m.incomplete)} are not in every execution.`);
 }
 
 function coverageSection() {

@@ -26,7 +26,7 @@ function distributionFigure(title, unit, list) {
 	const chart = svg('svg', {viewBox: `0 0 ${BINS * 10} 100`, preserveAspectRatio: 'none', 'aria-hidden': 'true'});
 	const path = bins.map((n, i) => n ? `M${i * 10} 100V${(100 - Math.max(3, 96 * n / high)).toFixed(1)}h9V100z` : '').join('');
 	chart.append(svg('path', {class: 'c' + (state.kernel ? state.kernel.colour : 0), d: path}), svg('path', {class: 'axis', d: `M0 99.5H${BINS * 10}`}));
-	const lines = () => [title, ['dispatches', sorted.length.toLocaleString('en')], ['smallest', exact(least, unit)], ['a quarter is below', show(quantile(sorted, .25), unit)],
+	const lines = () => [title, ['dispatches', thousands(sorted.length)], ['smallest', exact(least, unit)], ['a quarter is below', show(quantile(sorted, .25), unit)],
 		['median', exact(median, unit)], ['a quarter is above', show(quantile(sorted, .75), unit)], ['largest', exact(most, unit)]];
 	const figure = el('figure', {}, el('figcaption', {}, el('b', {}, named(title)), el('span', {class: 'quiet'}, 'median ' + show(median, unit))), chart,
 		el('div', {class: 'range', 'aria-hidden': 'true'}, el('span', {}, least === most ? '' : show(least, unit)), el('span', {}, least === most ? 'all ' + show(most, unit) : show(most, unit))));
@@ -51,7 +51,7 @@ function distributionSection() {
 		const rows = rowsOf.get(state.kernel) ?? [], figures = [];
 		let left = 0;
 		for (const i of columns) {
-			const c = dispatches.columns[i], list = rows.map(r => dispatches.rows[r][i]).filter(v => v !== null);
+			const c = dispatches.columns[i], list = rows.map(r => dispatches.raw(r, i)).filter(v => v !== null);
 			if (!list.length)
 				continue;
 			if (figures.length >= SHOWN_FIRST && !all) {

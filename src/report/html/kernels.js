@@ -14,7 +14,7 @@ function agreement(k) {
 		const add = (label, id, f) => info(k, id) !== null && lines.push([label, f(info(k, id))]);
 		if (anchor)
 			lines.push(['anchor', visible(anchor)]);
-		add('dispatches compared', 'anchor_compared', n => n.toLocaleString('en'));
+		add('dispatches compared', 'anchor_compared', thousands);
 		add('largest difference', 'anchor_largest', share);
 		add('typical difference', 'anchor_typical', share);
 		add('deviation within a pass', 'anchor_within', share);
@@ -27,7 +27,7 @@ function notes(k) {
 	const list = [];
 	for (const [id, text] of [['varying', 'varying in memory'], ['declined', 'declined'], ['unmatched', 'not matched']])
 		if (info(k, id))
-			list.push(info(k, id).toLocaleString('en') + ' ' + text);
+			list.push(thousands(info(k, id)) + ' ' + text);
 	return list.join(', ');
 }
 
@@ -58,8 +58,8 @@ function kernelTable() {
 			numberColumn('min_ns', 'Least', 'ns', true),
 			numberColumn('max_ns', 'Most', 'ns', true),
 			{id: 'dispatches', label: 'Dispatches', number: true, value: i => info(k(i), 'dispatches') ?? k(i).executions,
-				cell: i => (info(k(i), 'dispatches') ?? k(i).executions).toLocaleString('en')},
-			{id: 'counted', label: 'Counted', number: true, wide: true, value: i => k(i).executions, cell: i => k(i).executions.toLocaleString('en')},
+				cell: i => thousands(info(k(i), 'dispatches') ?? k(i).executions)},
+			{id: 'counted', label: 'Counted', number: true, wide: true, value: i => k(i).executions, cell: i => thousands(k(i).executions)},
 			{id: 'sameness', label: 'Passes are', value: i => info(k(i), 'sameness'), cell: i => agreement(k(i))},
 			{id: 'notes', label: 'Notes', wide: true, value: i => notes(k(i)) || null, cell: i => notes(k(i)) || '\u2013'},
 		],
@@ -81,7 +81,7 @@ function provenance(r) {
 	add('status', v('status'));
 	add('reason', v('reason') && visible(v('reason')));
 	add(v('passes') && v('passes').includes(',') ? 'from passes' : 'from pass', v('passes'));
-	add('samples', v('value') === null ? null : v('n').toLocaleString('en') +
+	add('samples', v('value') === null ? null : thousands(v('n')) +
 		(v('dispatches') === null ? ' executions' : ` of ${plural(v('dispatches'), 'dispatch', 'dispatches')}`));
 	if (v('min') !== null)
 		add('smallest, largest', exact(v('min')) + ' \u2026 ' + exact(v('max'), visible(unit)));
@@ -151,7 +151,7 @@ function valueTable(k, forPaper) {
 			...k.values.some(uncertainty) ? [{id: 'error', label: 'Error, 95 %', number: true, value: i => values.at(row(i), 'error'),
 				cell: i => uncertainty(row(i))}] : [],
 			{id: 'spread', label: 'Smallest \u2026 largest', number: true, wide: true, value: i => values.at(row(i), 'min'), cell: i => spread(row(i))},
-			{id: 'n', label: 'n', number: true, wide: true, value: i => values.at(row(i), 'n'), cell: i => values.at(row(i), 'n').toLocaleString('en')},
+			{id: 'n', label: 'n', number: true, wide: true, value: i => values.at(row(i), 'n'), cell: i => thousands(values.at(row(i), 'n'))},
 			{id: 'passes', label: 'Pass', value: i => values.at(row(i), 'passes'), cell: i => values.at(row(i), 'passes') ?? '\u2013'},
 			{id: 'status', label: 'Status', value: i => values.at(row(i), 'status'), cell: i => statusCell(row(i))},
 		],

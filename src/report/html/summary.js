@@ -10,7 +10,7 @@ function grouped(list, key) {
 
 function some(names, n = 6) {
 	const shown = names.slice(0, n).map(visible).join(', ');
-	return names.length > n ? shown + ' and ' + (names.length - n).toLocaleString('en') + ' more' : shown;
+	return names.length > n ? shown + ' and ' + thousands(names.length - n) + ' more' : shown;
 }
 
 /* "0, 2-5" are how many. */
@@ -33,7 +33,7 @@ function missingWarnings(add) {
 		why.set(rows.at(r, 'reason'), (why.get(rows.at(r, 'reason')) ?? 0) + rows.at(r, 'n'));
 	}
 	if (declined) {
-		const reasons = [...why].sort((a, b) => b[1] - a[1]).map(([text, n]) => `${text} (${n.toLocaleString('en')})`);
+		const reasons = [...why].sort((a, b) => b[1] - a[1]).map(([text, n]) => `${text} (${thousands(n)})`);
 		add('warn', 'Declined', `${plural(declined, 'dispatch was', 'dispatches were')} not replayed: ${some(reasons, 4)}`);
 	}
 	const m = doc.matching;
@@ -41,7 +41,7 @@ function missingWarnings(add) {
 		add('warn', 'Not matched', `${plural(m.incomplete, 'dispatch is', 'dispatches are')} not in every execution of the program: ` +
 			some(m.unmatched.map(u => `${u.n} of ${u.of} of ${u.kernel}`), 4));
 	if (m && (m.aligned || m.nearest))
-		add('warn', 'Matching', `${(m.aligned + m.nearest).toLocaleString('en')} pairs of dispatches were found by their order or by their anchors ` +
+		add('warn', 'Matching', `${thousands(m.aligned + m.nearest)} pairs of dispatches were found by their order or by their anchors ` +
 			`alone; the lowest confidence is ${digits(m.lowest_confidence)}`);
 }
 
@@ -83,7 +83,7 @@ function warnings() {
 	const add = (level, kind, text, command) => list.push({level, kind, text, command});
 	missingWarnings(add);
 	for (const f of doc.findings)
-		add('warn', f.pass ? 'Pass ' + f.pass : 'Finding', visible(f.text) + (f.n > 1 ? ` (${f.n.toLocaleString('en')} times)` : ''));
+		add('warn', f.pass ? 'Pass ' + f.pass : 'Finding', visible(f.text) + (f.n > 1 ? ` (${thousands(f.n)} times)` : ''));
 	valueWarnings(add);
 	const rank = {bad: 0, warn: 1, note: 2};
 	return list.map((w, i) => [w, i]).sort((a, b) => rank[a[0].level] - rank[b[0].level] || a[1] - b[1]).map(x => x[0]);
@@ -108,11 +108,11 @@ function tiles() {
 	const time = work.reduce((sum, k) => sum + (info(k, 'mean_ns') ?? 0) * (info(k, 'dispatches') ?? 0), 0);
 	const least = plan.proven ? 'proven minimal' : `at least ${plan.lower_bound} are needed`;
 	if (work.length)
-		list.push(tile('Kernels', work.length.toLocaleString('en'), plural(total, 'dispatch', 'dispatches') + (time ? ', ' + show(time, 'ns') : '')));
+		list.push(tile('Kernels', thousands(work.length), plural(total, 'dispatch', 'dispatches') + (time ? ', ' + show(time, 'ns') : '')));
 	else
-		list.push(tile('Executions', c.executions.toLocaleString('en')));
+		list.push(tile('Executions', thousands(c.executions)));
 	list.push(tile('Passes', `${c.passes} of ${plan.passes}`, least));
-	list.push(tile('Counters', `${c.counters.toLocaleString('en')} of ${doc.design.counters.length.toLocaleString('en')}`,
+	list.push(tile('Counters', `${thousands(c.counters)} of ${thousands(doc.design.counters.length)}`,
 		plural(doc.design.metrics.length, 'metric')));
 	list.push(tile('Counted on', visible(plan.chip) || '\u2013', plural(c.executions, 'execution') + ', ' + plural(c.spools, 'process', 'processes')));
 	if (doc.replay) {

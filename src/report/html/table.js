@@ -76,7 +76,7 @@ class SortTable {
 		if (c)
 			this.sortRows(rows, c);
 		this.rows = rows;
-		this.count.textContent = rows.length === this.n ? plural(this.n, 'row') : rows.length.toLocaleString('en') + ' of ' + plural(this.n, 'row');
+		this.count.textContent = rows.length === this.n ? plural(this.n, 'row') : thousands(rows.length) + ' of ' + plural(this.n, 'row');
 		this.table.setAttribute('aria-rowcount', String(rows.length + 1));
 		this.element.scrollTop = 0;
 		this.draw(true);
@@ -143,12 +143,11 @@ function searchFor(table, label, id) {
 
 /* A table of the document as it is, without the columns in which no row has a value. */
 function plainTable(rows, caption, leaveOut) {
-	const used = rows.columns.map((c, i) => i).filter(i => !(leaveOut ?? []).includes(rows.columns[i].id) &&
-		rows.rows.some(r => r[i] !== null));
+	const used = rows.columns.map((c, i) => i).filter(i => !(leaveOut ?? []).includes(rows.columns[i].id) && rows.has(i));
 	const classOf = c => c.type === 'number' ? 'number' : null;
 	return el('div', {class: 'scroll', tabindex: '0', role: 'region', 'aria-label': caption}, el('table', {}, el('caption', {}, caption),
 		el('thead', {}, el('tr', {}, used.map(i => el('th', {scope: 'col', class: classOf(rows.columns[i])}, rows.columns[i].header.replaceAll('_', ' '))))),
-		el('tbody', {}, rows.rows.map((r, k) => el('tr', {}, used.map(i => {
+		el('tbody', {}, Array.from({length: rows.n}, (_, k) => el('tr', {}, used.map(i => {
 			const c = rows.columns[i], v = rows.cell(k, i);
 			const text = v === null ? '\u2013' : c.type === 'number' ? show(v, c.unit ?? '') : c.type === 'bool' ? (v ? 'yes' : 'no') : visible(v);
 			return el('td', {class: classOf(c)}, c.type === 'string' ? named(text) : text);

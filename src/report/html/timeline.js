@@ -3,29 +3,34 @@
  * on one pixel the first is drawn, so that the cost is that of the pixels. */
 
 function lanesOf() {
-	const lanes = new Map(), begin = dispatches.place.get('begin_ns'), length = dispatches.place.get('duration_ns');
+	const lanes = new Map(), column = id => dispatches.columns[dispatches.place.get(id)];
+	const begin = dispatches.place.get('begin_ns'), length = dispatches.place.get('duration_ns');
 	const process = dispatches.strings.indexOf('process'), scope = dispatches.place.get('scope');
-	const [launch, host, pid, device] = ['launch', 'host', 'pid', 'device'].map(id => dispatches.place.get(id));
+	const parts = ['launch', 'host', 'pid', 'device'].filter(id => column(id).cells).map(id => dispatches.place.get(id));
+	let lane = null, last = -1;
 	for (let r = 0; r < dispatches.n; r++) {
-		const row = dispatches.rows[r];
-		if (row[begin] === null || row[length] === null || row[scope] === process)
+		if (dispatches.raw(r, begin) === null || dispatches.raw(r, length) === null || dispatches.raw(r, scope) === process)
 			continue;
-		const at = id => dispatches.at(r, id);
-		const key = row[launch] + ' ' + row[host] + ' ' + row[pid] + ' ' + row[device];
-		if (!lanes.has(key)) {
-			const rank = at('rank');
-			lanes.set(key, {label: (rank === null ? 'process ' + at('pid') : 'rank ' + rank) + ', device ' + at('device'),
-				host: visible(at('host') ?? ''), rows: []});
+		/* Mostly the lane of the row before. */
+		if (!lane || parts.some(i => dispatches.raw(r, i) !== dispatches.raw(last, i))) {
+			const at = id => dispatches.at(r, id), key = parts.map(i => dispatches.raw(r, i)).join(' ');
+			if (!lanes.has(key)) {
+				const rank = at('rank');
+				lanes.set(key, {label: (rank === null ? 'process ' + at('pid') : 'rank ' + rank) + ', device ' + at('device'),
+					host: visible(at('host') ?? ''), rows: []});
+			}
+			lane = lanes.get(key);
 		}
-		lanes.get(key).rows.push(r);
+		lane.rows.push(r);
+		last = r;
 	}
 	/* Clocks of machines and processes have no common zero: each lane begins at its first dispatch. */
 	for (const lane of lanes.values()) {
-		if (lane.rows.some((r, i) => i && dispatches.rows[lane.rows[i - 1]][begin] > dispatches.rows[r][begin]))
-			lane.rows.sort((a, b) => dispatches.rows[a][begin] - dispatches.rows[b][begin]);
-		lane.zero = dispatches.rows[lane.rows[0]][begin];
-		lane.from = Float64Array.from(lane.rows, r => dispatches.rows[r][begin] - lane.zero);
-		lane.long = Float64Array.from(lane.rows, r => dispatches.rows[r][length]);
+		if (lane.rows.some((r, i) => i && dispatches.raw(lane.rows[i - 1], begin) > dispatches.raw(r, begin)))
+			lane.rows.sort((a, b) => dispatches.raw(a, begin) - dispatches.raw(b, begin));
+		lane.zero = dispatches.raw(lane.rows[0], begin);
+		lane.from = Float64Array.from(lane.rows, r => dispatches.raw(r, begin) - lane.zero);
+		lane.long = Float64Array.from(lane.rows, r => dispatches.raw(r, length));
 	}
 	return [...lanes.values()];
 }
@@ -34,10 +39,10 @@ function lanesOf() {
 const kernelOfRow = (() => {
 	const scope = dispatches.place.get('scope'), kernel = dispatches.place.get('kernel'), known = new Map();
 	return r => {
-		const row = dispatches.rows[r], key = row[kernel] * 8 + row[scope] % 8;
+		const s = dispatches.raw(r, scope), key = dispatches.raw(r, kernel) * 8 + s % 8;
 		let k = known.get(key);
-		if (k === undefined || k.scopeNumber !== row[scope]) {
-			k = {scopeNumber: row[scope], kernel: kernelOf.get(dispatches.at(r, 'scope') + '\n' + dispatches.at(r, 'kernel')) ?? null};
+		if (k === undefined || k.scopeNumber !== s) {
+			k = {scopeNumber: s, kernel: kernelOf.get(dispatches.at(r, 'scope') + '\n' + dispatches.at(r, 'kernel')) ?? null};
 			known.set(key, k);
 		}
 		return k.kernel;
@@ -215,12 +220,12 @@ class Timeline {
 /* ---- all of them as rows ---- */
 
 function dispatchTable() {
-	const at = id => i => dispatches.at(i, id), has = id => {
-		const c = dispatches.place.get(id);
-		return dispatches.rows.some(r => r[c] !== null);
-	};
+	const at = id => i => dispatches.at(i, id), has = id => dispatches.has(dispatches.place.get(id));
 	const column = (id, label, unit, wide) => ({id, label, number: true, wide, value: at(id), cell: i => show(dispatches.at(i, id), unit)});
-	const begin = dispatches.place.get('begin_ns'), first = dispatches.rows.reduce((least, r) => Math.min(least, r[begin] ?? Infinity), Infinity);
+	const begin = dispatches.place.get('begin_ns');
+	let first = Infinity;
+	for (let r = 0; r < dispatches.n; r++)
+		first = Math.min(first, dispatches.raw(r, begin) ?? Infinity);
 	const columns = [
 		{id: 'dispatch', label: 'No.', number: true, value: at('dispatch'), cell: i => String(dispatches.at(i, 'dispatch'))},
 		{id: 'kernel', label: 'Kernel', name: true, value: at('kernel'), cell: i => {
@@ -260,7 +265,7 @@ function timelineSection() {
 			parts.push(el('p', {class: 'notice'}, `The first 64 of ${lanes.length} lanes are drawn.`));
 	}
 	if (doc.dispatch_rows > dispatches.n)
-		parts.push(el('p', {class: 'notice'}, `The page holds ${dispatches.n.toLocaleString('en')} of ${plural(doc.dispatch_rows, 'dispatch', 'dispatches')}; \u201cretally report --by dispatch --format csv\u201d has all of them.`));
+		parts.push(el('p', {class: 'notice'}, `The page holds ${thousands(dispatches.n)} of ${plural(doc.dispatch_rows, 'dispatch', 'dispatches')}; \u201cretally report --by dispatch --format csv\u201d has all of them.`));
 	const table = dispatchTable();
 	section('timeline', 'Timeline', lanes.length ? 'When each dispatch was first counted and how long it took. The arrow keys go from dispatch to dispatch; Ctrl with the wheel zooms.' : null,
 		...parts, el('h3', {}, 'Dispatches'), searchFor(table, 'Find dispatches of a kernel, or by number', 'search-dispatches'), table.element);
