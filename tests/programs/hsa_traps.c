@@ -158,6 +158,7 @@ static void waits_for_host(void)
 	void *more = ARGUMENTS(accumulate, buffer, WORDS, 2);
 	uint32_t *flag;
 	HSA_MUST(hsa_amd_memory_pool_allocate(cpu_fine, 4, 0, (void **)&flag));
+	HSA_MUST(hsa_amd_agents_allow_access(1, &gpus[0].agent, NULL, flag));
 	for (unsigned i = 0; i < times; i++) {
 		__atomic_store_n(flag, 0, __ATOMIC_RELEASE);
 		void *arguments = ARGUMENTS(wait_for_flag, flag, out, 1, 0);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The session of the HSA runtime: attached to the tables, its devices, its end. */
+#include "runtime/hsa/events.h"
 #include "runtime/hsa/record.h"
 #include "runtime/hsa/stores.h"
 #include "runtime/hsa/submit.h"
@@ -46,6 +47,8 @@ void hsa_boundary(const char *why)
 {
 	unsigned n = atomic_load_explicit(&hsa_session.n_devices, memory_order_acquire);
 
+	if (hsa_here.events)
+		return;
 	for (unsigned i = 0; i < n; i++) {
 		struct replay_device *engine = atomic_load(&hsa_session.devices[i].engine);
 
@@ -134,6 +137,7 @@ int runtime_hsa_attach(struct replay *replay, void **tables, uint64_t n,
 	bytes = t->amd->version.minor;
 	memcpy(&s->amd, t->amd, bytes < sizeof(s->amd) ? bytes : sizeof(s->amd));
 	atomic_store(&s->attached, true);
+	rocm_tool_change_by(hsa_events_turn);
 	hsa_patch_queues(t->core, t->amd);
 	hsa_patch_waits(t->core, t->amd);
 	hsa_patch_memory(t->core, t->amd);

@@ -4,6 +4,7 @@
  * packets. It runs on the thread that rang the doorbell, with a lock of the queue held, and gets
  * the packets that were submitted one after the other.
  */
+#include "runtime/hsa/events.h"
 #include "runtime/hsa/record.h"
 #include "runtime/hsa/submit.h"
 
@@ -71,6 +72,7 @@ static void open_device(struct hsa_device *d)
 	struct pools p = {0};
 	struct error err = {0};
 
+	hsa_events_meet();
 	if (agent)
 		d->number = agent->number;
 	(void)s->amd.hsa_amd_agent_iterate_memory_pools(d->agent, on_pool, &p);
@@ -125,7 +127,7 @@ static struct hsa_device *device_of(uint64_t agent)
 			(void)s->core.hsa_iterate_agents(on_agent, s);
 		open_device(d);
 		atomic_store(&d->opened, true);
-		if (!s->options.alone && !atomic_exchange(&s->watched, true))
+		if (!atomic_exchange(&s->watched, true))
 			hsa_watch_start();
 	}
 	/* Another thread opens it: what is launched meanwhile belongs to it, too. */
@@ -157,7 +159,7 @@ static struct hsa_flight *fly(struct hsa_tap *tap, struct hsa_kernel_packet *p, 
 static void pass_over(struct hsa_tap *tap, struct hsa_kernel_packet *p, hsa_packet_writer writer)
 {
 	hsa_flight_unref(fly(tap, p, false));
-	writer(p, 1);
+	hsa_write(writer, p, 1);
 }
 
 static void on_kernel(struct hsa_tap *tap, const void *packet, hsa_packet_writer writer)
@@ -179,18 +181,20 @@ static void on_kernel(struct hsa_tap *tap, const void *packet, hsa_packet_writer
 		return;
 	}
 	hsa_record_describe(tap, &p, kernel, &op);
+	if (hsa_here.events)
+		op.flags |= RUNTIME_OP_NO_WAIT_BEFORE;
 	rec = op.recorded;
 	verdict = replay_before(engine, &op);
 	if (verdict == REPLAY_RECORDED)
 		rec->live = fly(tap, &p, true);
 	else
 		hsa_flight_unref(fly(tap, &p, false));
-	writer(&p, 1);
+	hsa_write(writer, &p, 1);
 	replay_after(engine, &op, true);
 	if (verdict != REPLAY_RECORDED)
 		hsa_record_free(rec);
 	/* Here, and not at the next operation: the program does not see its signal before. */
-	if (hsa_session.options.alone)
+	if (hsa_session.options.alone && !hsa_here.events)
 		replay_boundary(engine, "each for itself");
 }
 
@@ -221,7 +225,7 @@ static void on_packet(struct hsa_tap *tap, const void *packet, hsa_packet_writer
 	 * back. */
 	if (!only_orders(packet))
 		hsa_boundary("a packet with a signal");
-	writer(packet, 1);
+	hsa_write(writer, packet, 1);
 }
 
 static void on_packets(const void *packets, uint64_t n, uint64_t index, void *data,
@@ -232,14 +236,16 @@ static void on_packets(const void *packets, uint64_t n, uint64_t index, void *da
 
 	(void)index;
 	if (!atomic_load(&tap->device->engine) || !hsa_enter()) {
-		writer(packets, n);
+		hsa_write(writer, packets, n);
 		return;
 	}
-	hsa_here = (struct hsa_here){.writer = writer, .tap = tap};
+	hsa_here.writer = writer;
+	hsa_here.tap = tap;
 	atomic_fetch_add_explicit(&hsa_session.activity, 1, memory_order_relaxed);
 	for (uint64_t i = 0; i < n; i++)
 		on_packet(tap, (const char *)packets + i * sizeof(struct hsa_packet), writer);
-	hsa_here = before;
+	hsa_here.writer = before.writer;
+	hsa_here.tap = before.tap;
 	hsa_leave();
 }
 

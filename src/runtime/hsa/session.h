@@ -5,7 +5,7 @@
  * process ends, so that a thread that still holds one is safe.
  *
  * Locks: session.lock (devices, queues), memories.lock, flights.lock and device->lock are leaves:
- * nothing is called with them held.
+ * nothing is called with them held. events.c has one that packets pass and changes of counting hold.
  */
 #ifndef RETALLY_RUNTIME_HSA_SESSION_H
 #define RETALLY_RUNTIME_HSA_SESSION_H
@@ -81,6 +81,7 @@ extern struct hsa_session hsa_session;
 struct hsa_here {
 	hsa_packet_writer writer;
 	struct hsa_tap *tap;
+	bool events; /* the thread that calls handlers of signals: passes need it, so it ends none */
 };
 extern _Thread_local struct hsa_here hsa_here __attribute__((tls_model("initial-exec")));
 
@@ -89,7 +90,7 @@ extern const struct runtime hsa_runtime;
 /* A thread comes into our code; false: it is to go straight on. */
 bool hsa_enter(void);
 void hsa_leave(void);
-/* Ends the windows of all devices. */
+/* Ends the windows of all devices; not on the thread that calls handlers, which passes need. */
 void hsa_boundary(const char *why);
 /* What the runtime said, in a code of ours. */
 int hsa_fail(uint32_t status, const char *what, struct error *err);

@@ -2,6 +2,8 @@
 /* Getting packets to the device: see submit.h. */
 #include "runtime/hsa/submit.h"
 
+#include "runtime/hsa/events.h"
+
 #include <string.h>
 #include <time.h>
 
@@ -76,7 +78,7 @@ static int put(struct hsa_queue *q, const void *packet, struct error *err)
 	       sizeof(struct hsa_packet) - sizeof(head));
 	/* header and setup together, last */
 	__atomic_store_n((uint32_t *)(void *)slot, head, __ATOMIC_RELEASE);
-	c->hsa_signal_store_screlease(q->doorbell, (int64_t)index);
+	hsa_ring(q->doorbell, index);
 	return 0;
 }
 
@@ -86,7 +88,7 @@ int hsa_submit(struct hsa_device *d, const void *packet, struct hsa_flight *f, s
 
 	if (hsa_here.writer && hsa_here.tap->device == d) {
 		hsa_submit_throttle(hsa_here.tap, f);
-		hsa_here.writer(packet, 1);
+		hsa_write(hsa_here.writer, packet, 1);
 		return 0;
 	}
 	rc = open_own(d, err);

@@ -24,6 +24,7 @@ static struct {
 	uint64_t counting, watching; /* contexts */
 	struct rocm_agent agents[ROCM_AGENTS_MAX];
 	unsigned n_agents;
+	bool (*turn)(void (*call)(void *data), void *data); /* NULL: just call */
 	pthread_mutex_t start_lock; /* held over starting and stopping, which call nobody back */
 	atomic_uint started;
 	pthread_rwlock_t kernels_lock;
@@ -193,18 +194,41 @@ static void on_tracing(struct rocp_tracing_record record, union rocp_user_data *
 
 /* ---- counting ---- */
 
+void rocm_tool_change_by(bool (*turn)(void (*call)(void *data), void *data))
+{
+	tool.turn = turn;
+}
+
+static void call_start(void *status_out)
+{
+	*(uint32_t *)status_out = tool.api.rocprofiler_start_context(tool.counting);
+}
+
+static void call_stop(void *unused)
+{
+	(void)unused;
+	(void)tool.api.rocprofiler_stop_context(tool.counting);
+}
+
 int rocm_tool_start(struct error *err)
 {
 	uint32_t status = 0;
+	bool called = true;
 
 	if (atomic_load(&tool.over))
 		return error_set(err, RC_END, "rocprofiler-sdk has ended");
 	pthread_mutex_lock(&tool.start_lock);
-	if (!atomic_load(&tool.started))
-		status = tool.api.rocprofiler_start_context(tool.counting);
-	if (!status)
+	if (!atomic_load(&tool.started) && tool.turn)
+		called = tool.turn(call_start, &status);
+	else if (!atomic_load(&tool.started))
+		call_start(&status);
+	if (called && !status)
 		atomic_fetch_add(&tool.started, 1);
 	pthread_mutex_unlock(&tool.start_lock);
+	if (!called)
+		return error_set(err, RC_ERROR,
+				 "counting cannot be started: the HSA runtime's thread for signals "
+				 "does not answer");
 	return status ? rocm_api_fail(&tool.api, status, "starting to count", err) : 0;
 }
 
@@ -212,8 +236,8 @@ void rocm_tool_stop(void)
 {
 	pthread_mutex_lock(&tool.start_lock);
 	if (atomic_load(&tool.started) && atomic_fetch_sub(&tool.started, 1) == 1 &&
-	    !atomic_load(&tool.over))
-		(void)tool.api.rocprofiler_stop_context(tool.counting);
+	    !atomic_load(&tool.over) && !(tool.turn && tool.turn(call_stop, NULL)))
+		call_stop(NULL);
 	pthread_mutex_unlock(&tool.start_lock);
 }
 

@@ -70,6 +70,10 @@ unsigned rocm_tool_agents(const struct rocm_agent **agents_out);
 struct rocm_kernel *rocm_tool_kernel_by_id(uint64_t id);
 /* Of the code object that is loaded now; NULL: unknown. Any thread. */
 struct rocm_kernel *rocm_tool_kernel(uint64_t object);
+/* How counting is started and stopped from now on: turn(call, data) makes the call where the
+ * library stands it, and returns false when it did not and never will. Counting is then not
+ * started, but stopped all the same. */
+void rocm_tool_change_by(bool (*turn)(void (*call)(void *data), void *data));
 /* Starts counting, or joins who did; each start that returned 0 wants a stop. */
 int rocm_tool_start(struct error *err);
 void rocm_tool_stop(void);

@@ -55,6 +55,8 @@ uint32_t rocprofiler_start_context(uint64_t id)
 			if (sdk_contexts[i].active && sdk_contexts[i].n_counting && c->n_counting)
 				status = ROCP_CONTEXT_CONFLICT;
 		if (status == ROCP_OK) {
+			if (c->n_counting)
+				queues_change();
 			__atomic_store_n(&c->active, true, __ATOMIC_RELEASE);
 			if (c->n_counting)
 				records_start();
@@ -81,6 +83,8 @@ uint32_t rocprofiler_stop_context(uint64_t id)
 		t0_abort("rocprofiler_stop_context in a record callback waits for its own thread");
 	pthread_mutex_lock(&lock);
 	bool was = c->active;
+	if (was && c->n_counting)
+		queues_change();
 	__atomic_store_n(&c->active, false, __ATOMIC_RELEASE);
 	pthread_mutex_unlock(&lock);
 	if (!was)

@@ -7,6 +7,7 @@
  *   [the program's completion signal, before the counters are read] [read] [done]
  *
  * so that the program sees its kernel as done before there is a record, as with the real library.
+ * Once a context counted, the other dispatches are followed to their ends, too.
  */
 #include "sdk_standin.h"
 
@@ -21,6 +22,8 @@ struct sdk_queue {
 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sdk_queue *queues;
+static bool followed;             /* a context was started once */
+static unsigned ending, starting; /* dispatches that the count of those under way is wrong about */
 struct hsa_core_table sdk_core;
 struct hsa_amd_table sdk_amd;
 bool sdk_hsa_known;
@@ -56,13 +59,27 @@ static bool completed(int64_t value, void *data)
 	s->data.start_ns = time.start;
 	s->data.end_ns = time.end;
 	struct sdk_queue *q = s->queue;
+	__atomic_add_fetch(&ending, 1, __ATOMIC_SEQ_CST);
 	if (s->n_counted)
 		records_take(s);
 	else
 		session_free(s);
+	t0_sleep_us(t0_random(200)); /* whoever has the record may be fast */
+	__atomic_sub_fetch(&ending, 1, __ATOMIC_SEQ_CST);
 	/* not before: whoever waits for all dispatches wants their records, too */
 	__atomic_sub_fetch(&q->taken, 1, __ATOMIC_RELEASE);
 	return false;
+}
+
+void queues_change(void)
+{
+	if (__atomic_load_n(&ending, __ATOMIC_SEQ_CST))
+		t0_abort("a context was started or stopped while the end of a dispatch is "
+			 "handled: the real library's queue hangs");
+	if (__atomic_load_n(&starting, __ATOMIC_SEQ_CST))
+		t0_abort("a context was started or stopped while a dispatch is submitted: the real "
+			 "library's queue hangs");
+	__atomic_store_n(&followed, true, __ATOMIC_SEQ_CST);
 }
 
 /* ---- packets ---- */
@@ -172,7 +189,10 @@ static struct session *take(struct sdk_queue *q, const struct hsa_kernel_packet 
 	s->data.dispatch = describe(q, k);
 	s->data.dispatch.dispatch_id = s->data.correlation.internal;
 	s->kernel_signal = new_signal(1);
-	choose(s, c);
+	__atomic_add_fetch(&starting, 1, __ATOMIC_SEQ_CST);
+	if (c)
+		choose(s, c);
+	__atomic_sub_fetch(&starting, 1, __ATOMIC_SEQ_CST);
 	__atomic_add_fetch(&q->taken, 1, __ATOMIC_RELAXED);
 	if (s->n_counted)
 		__atomic_add_fetch(&sdk_dispatches_counted, 1, __ATOMIC_RELAXED);
@@ -222,13 +242,33 @@ static void submit(void *arg, struct hsa_kernel_packet *packet)
 	to->writer(out, m);
 }
 
+/* Not while a context counts: followed only. */
+static void follow(struct sdk_queue *q, const struct hsa_kernel_packet *packet,
+		   hsa_packet_writer writer)
+{
+	struct session *s = take(q, packet, NULL);
+	union {
+		struct hsa_packet any;
+		struct hsa_kernel_packet kernel;
+	} p = {.kernel = *packet};
+	struct hsa_packet out[2];
+	size_t m = 0;
+	p.kernel.completion = s->kernel_signal;
+	out[m++] = p.any;
+	if (packet->completion)
+		out[m++] = barrier(0, packet->completion);
+	sdk_amd.hsa_amd_signal_async_handler(s->kernel_signal, HSA_EQ, 0, completed, s);
+	writer(out, m);
+}
+
 static void intercept(const void *packets, uint64_t n, uint64_t index, void *data,
 		      hsa_packet_writer writer)
 {
 	struct submission to = {.queue = data, .writer = writer};
 	const struct hsa_packet *in = packets;
 	(void)index;
-	if (sdk_fini_status() > 0 || !contexts_counting()) {
+	if (sdk_fini_status() > 0 ||
+	    (!contexts_counting() && !__atomic_load_n(&followed, __ATOMIC_SEQ_CST))) {
 		writer(packets, n);
 		return;
 	}
@@ -241,8 +281,12 @@ static void intercept(const void *packets, uint64_t n, uint64_t index, void *dat
 			struct hsa_kernel_packet kernel;
 		} p = {.any = in[i]};
 		struct rocp_dispatch_info info;
-		if ((in[i].header & HSA_PACKET_KIND_MASK) != HSA_PACKET_KERNEL || !to.counting) {
+		if ((in[i].header & HSA_PACKET_KIND_MASK) != HSA_PACKET_KERNEL) {
 			writer(&in[i], 1);
+			continue;
+		}
+		if (!to.counting) {
+			follow(to.queue, &p.kernel, writer);
 			continue;
 		}
 		info = describe(to.queue, &p.kernel);

@@ -164,6 +164,9 @@ struct session { /* one dispatch that went through the interceptor */
 };
 void queues_patch(struct hsa_core_table *core);
 void queues_sync(void); /* every dispatch that was taken has completed */
+/* A counting context is about to be started or stopped. With a dispatch between its report and the
+ * count of those under way, or half submitted, the real library's queues stand still for ever. */
+void queues_change(void);
 /* The session's counts are there; calls the record callbacks now or later, then session_free. */
 void records_take(struct session *s);
 void records_start(void);

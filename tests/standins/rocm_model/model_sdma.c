@@ -34,7 +34,7 @@ static bool holds(uint32_t function, uint32_t v, uint32_t wanted)
 static void wait_register(const struct hsakmt_queue *q, const uint32_t *p)
 {
 	const uint32_t *at = model_at(address_of(p + 1));
-	if (p[0] >> 26 & 1)
+	if (p[0] >> 26 & 1 || p[2] == 0x80000000u)
 		return; /* a flush, nothing to wait for */
 	while (!q->stop &&
 	       !holds(p[0] >> 28 & 7, __atomic_load_n(at, __ATOMIC_ACQUIRE) & p[4], p[3]))

@@ -71,7 +71,7 @@ location_id 768
 domain 0
 drm_render_minor 128
 hive_id 0
-num_sdma_engines 0
+num_sdma_engines 2
 num_sdma_xgmi_engines 0
 num_sdma_queues_per_engine 8
 num_cp_queues 24
