@@ -175,6 +175,7 @@ void runtime_hsa_release(void)
 	for (struct hsa_tap *t = s->taps; t; t = t->next)
 		hsa_submit_forget(t);
 	hsa_record_give_back();
+	hsa_events_release();
 	hsa_flights_release();
 }
 

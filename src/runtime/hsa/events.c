@@ -28,8 +28,34 @@ static struct {
 	pthread_cond_t changed;
 	/* Readers: packets on their way through the SDK. Innermost of all our locks. */
 	pthread_rwlock_t gate;
+	/* Kept from the first turn on: counting has to be stopped also where no signal is to be
+	 * had. */
+	struct hsa_flight *_Atomic spare;
 } turns = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER,
-	   PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP};
+	   PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP, NULL};
+
+static struct hsa_flight *flight_get(void)
+{
+	struct hsa_flight *f = atomic_exchange(&turns.spare, NULL);
+
+	if (!f)
+		return hsa_flight_new(0, NULL);
+	hsa_session.core.hsa_signal_store_relaxed(f->signal, 1);
+	return f;
+}
+
+static void flight_put(struct hsa_flight *f)
+{
+	struct hsa_flight *none = NULL;
+
+	if (f && !atomic_compare_exchange_strong(&turns.spare, &none, f))
+		hsa_flight_unref(f);
+}
+
+void hsa_events_release(void)
+{
+	hsa_flight_unref(atomic_exchange(&turns.spare, NULL));
+}
 
 static void turn_unref(struct turn *t)
 {
@@ -64,7 +90,7 @@ static bool on_turn(int64_t value, void *data)
 	(void)value;
 	hsa_here.events = true;
 	/* Before the one that waits goes on, perhaps to the end of everything. */
-	hsa_flight_unref(t->flight);
+	flight_put(t->flight);
 	if (turn_move(t, TURN_WAITS, TURN_RUNS) == TURN_WAITS) {
 		call_alone(t->call, t->data);
 		(void)turn_move(t, TURN_RUNS, TURN_DONE);
@@ -110,10 +136,10 @@ bool hsa_events_turn(void (*call)(void *data), void *data)
 		return false;
 	*t = (struct turn){.call = call, .data = data};
 	atomic_store(&t->references, 2);
-	t->flight = hsa_flight_new(0, NULL);
+	t->flight = flight_get();
 	if (!t->flight || hsa_session.amd.hsa_amd_signal_async_handler(t->flight->signal, HSA_LT, 1,
 								       on_turn, t)) {
-		hsa_flight_unref(t->flight);
+		flight_put(t->flight);
 		turn_unref(t);
 	} else {
 		hsa_session.core.hsa_signal_store_screlease(t->flight->signal, 0);

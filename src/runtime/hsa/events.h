@@ -21,6 +21,8 @@
 bool hsa_events_turn(void (*call)(void *data), void *data);
 /* So that the thread is known from now on (hsa_here.events). */
 void hsa_events_meet(void);
+/* At the end: its signal. */
+void hsa_events_release(void);
 /* Gets packets on; every packet goes through here. */
 void hsa_write(hsa_packet_writer writer, const void *packets, uint64_t n);
 /* The same for a packet in a queue of our own: its doorbell. */

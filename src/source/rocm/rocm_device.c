@@ -55,7 +55,8 @@ struct device {
 	double *values; /* of one unit */
 	unsigned char *has;
 	uint32_t values_room;
-	const char *missing; /* told last */
+	const char *missing;   /* told last */
+	bool missing_instance; /* told: of every counter with instances there may be many */
 	struct pass *current;
 	bool counting; /* the context is started for us */
 	uint32_t n_units;
@@ -81,17 +82,20 @@ static uint32_t split_name(const char *name, size_t *n_out)
 	return i;
 }
 
-/* Other versions of the SDK know other counters: the rest is worth having. Told once a name. */
+/* Other versions of the SDK know other counters, other GPUs have fewer instances: the rest is worth
+ * having. Told once a name, and once of instances. */
 static void tell_missing(struct device *d, const char *name, uint32_t instances)
 {
 	char text[320];
 
-	if (d->missing && !strcmp(d->missing, name))
+	if ((d->missing && !strcmp(d->missing, name)) || (instances && d->missing_instance))
 		return;
 	d->missing = name;
+	d->missing_instance |= instances != 0;
 	if (instances)
 		snprintf(text, sizeof(text),
-			 "counter '%.100s' is not collected: there are %u instances on this %s",
+			 "counter '%.100s', and others that are so high, are not collected: there "
+			 "are %u instances on this %s",
 			 name, instances, d->agent->name);
 	else
 		snprintf(text, sizeof(text),

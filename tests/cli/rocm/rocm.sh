@@ -46,3 +46,23 @@ clean() { # NAME TRAP: T0 saw no misuse, and nothing of ours was left
 	[ "$(signals)" -le $(($(cat "signals.$2") + 1)) ]
 	ok $? "$1: no signal of ours is left"
 }
+wrong_records() { # PLAN RECORDS DISPATCHES 'BLOCK=INSTANCES ...': counters that have more or fewer values than dispatches x instances
+	awk -v dispatches="$3" -v table="$4" '
+		BEGIN { n = split(table, t, "[ =]"); for (i = 1; i < n; i += 2) instances[t[i]] = t[i + 1] }
+		FNR == 1 { file++ }
+		file == 1 && /^  "passes"/ { in_passes = 1 }
+		file == 1 && /^  "metrics"/ { in_passes = 0; over = 1 }
+		file == 1 && !in_passes && !over && /^      "name":/ { gsub(/[",]/, ""); name[counters++] = $2 }
+		file == 1 && !in_passes && !over && /^      "block":/ { gsub(/[",]/, ""); block[counters - 1] = $2 }
+		file == 1 && in_passes && /"pass":/ { gsub(/,/, ""); pass = $2 }
+		file == 1 && in_passes && /^ *[0-9]+,?$/ { gsub(/,/, ""); want[pass " " $1] = name[$1] ~ /\]$/ ? 1 : instances[block[$1]] }
+		file == 2 && $1 == "value" && NF == 4 { got[$2 " " $3]++ }
+		END {
+			for (k in want) {
+				split(k, at, " "); wanted++
+				if (got[k] + 0 != want[k] * dispatches) print name[at[2]], "in pass", at[1] ":", got[k] + 0, "of", want[k] * dispatches
+			}
+			for (k in got) if (!(k in want)) print "nobody wanted counter and pass", k
+			if (!wanted) print "no plan"
+		}' "$1" "$2"
+}

@@ -1,0 +1,51 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# All counters of a full profile, and two more than fit into its passes: 13 passes of every dispatch, on gfx90a and gfx942,
+# kernel by kernel and in windows. Outputs are the program's, each dispatch is replayed or declined by name, there is a
+# record of every instance of every counter, nothing of ours is left.
+. "$RETALLY_SOURCE/tests/cli/lib.sh"
+. "$RETALLY_SOURCE/tests/cli/rocm/rocm.sh"
+more=SQ_INST_CYCLES_SALU,SQ_WAVES_LT_16
+# Instances of a counter of each block, as the stand-in's dimensions have them.
+gfx90a='CPC=1 CPF=1 GRBM=1 SPI=8 SQ=8 TA=128 TCC=32 TCP=128 TD=128'
+gfx942='CPC=8 CPF=8 GRBM=8 SPI=32 SQ=32 TA=512 TCC=128 TCP=512 TD=512'
+
+# TRAP LAUNCHES, and how many of them are counted at least. What never drains alone is waited for for 10 s.
+cat >programs_of <<'END'
+accumulate 4 4
+atomics 4 4
+through_pointer 4 3
+module_variable 4 4
+two_queues 8 8
+waits_for_host 8 4
+waits_for_kernel 8 0
+freed 4 4
+END
+for chip in '90010 gfx90a' '90402 gfx942'; do
+	gpu "${chip% *}"
+	chip=${chip#* }
+	export RETALLY_T0_AGENTS=$chip
+	exits 0 "$chip: a plan" "$retally" plan --source rocm --set full --count
+	is "$(cat out)" 12 "$chip: the full set takes 12 passes"
+	"$retally" plan --source rocm --set full >plan
+	like "$(head -1 plan)" '12 passes, proven minimal' "$chip: fewer are impossible"
+	exits 0 "$chip: a plan with more" "$retally" plan --source rocm --set full -e "$more" --count
+	is "$(cat out)" 13 "$chip: with two counters more it is 13"
+	while read -r trap launches least; do
+		alone "$trap"
+		for mode in kernel window; do
+			name="$chip, $mode, $trap"
+			run dir "$trap" --replay $mode --set full -e "$more"
+			is "$status $(cat out)" "0 $(cat "alone.$trap")" "$name: the output is the program's"
+			is "$(accounted dir)" "$launches" "$name: every dispatch is counted or declined by name"
+			counted=$(counted dir)
+			[ "$counted" -ge "$least" ]
+			ok $? "$name: at least $least are counted"
+			[ "$least" = 0 ] || like "$("$retally" report dir | grep '^collected')" '13 of 13 passes, ([0-9]*) of \1 counters' "$name: all of it"
+			"$dump" dir/spool/*.rts >records
+			is "$(wrong_records dir/plan.json records "$counted" "${!chip}" | head -5)" '' "$name: a record of each instance of each counter in each pass"
+			clean "$name" "$trap"
+		done
+	done <programs_of
+done
+done_testing
