@@ -479,6 +479,20 @@ static const struct {
 	     {"kernel_beyond", kernel_beyond},
 	     {"kernel_after_free", kernel_after_free}};
 
+/* What is loaded, into the file that HSA_MAPS_TO names. */
+static void write_maps(void)
+{
+	const char *name = getenv("HSA_MAPS_TO");
+	FILE *in = name ? fopen("/proc/self/maps", "r") : NULL, *out = in ? fopen(name, "w") : NULL;
+	char line[4096];
+	while (out && fgets(line, sizeof line, in))
+		fputs(line, out);
+	if (in)
+		fclose(in);
+	if (out)
+		fclose(out);
+}
+
 int main(int argc, char **argv)
 {
 	const unsigned n = sizeof traps / sizeof *traps;
@@ -493,6 +507,7 @@ int main(int argc, char **argv)
 		if (!strcmp(traps[i].name, argv[1])) {
 			hsa_start();
 			traps[i].run();
+			write_maps();
 			HSA_MUST(hsa_executable_destroy(hsa_code));
 			HSA_MUST(hsa_shut_down());
 			return 0;

@@ -7,8 +7,10 @@
 . "$RETALLY_SOURCE/tests/cli/rocm/rocm.sh"
 more=SQ_INST_CYCLES_SALU,SQ_WAVES_LT_16
 # Instances of a counter of each block, as the stand-in's dimensions have them.
-gfx90a='CPC=1 CPF=1 GRBM=1 SPI=8 SQ=8 TA=128 TCC=32 TCP=128 TD=128'
-gfx942='CPC=8 CPF=8 GRBM=8 SPI=32 SQ=32 TA=512 TCC=128 TCP=512 TD=512'
+declare -A instances=(
+	[gfx90a]='CPC=1 CPF=1 GRBM=1 SPI=8 SQ=8 TA=128 TCC=32 TCP=128 TD=128'
+	[gfx942]='CPC=8 CPF=8 GRBM=8 SPI=32 SQ=32 TA=512 TCC=128 TCP=512 TD=512'
+)
 
 # TRAP LAUNCHES, and how many of them are counted at least. What never drains alone is waited for for 10 s.
 cat >programs_of <<'END'
@@ -43,7 +45,7 @@ for chip in '90010 gfx90a' '90402 gfx942'; do
 			ok $? "$name: at least $least are counted"
 			[ "$least" = 0 ] || like "$("$retally" report dir | grep '^collected')" '13 of 13 passes, ([0-9]*) of \1 counters' "$name: all of it"
 			"$dump" dir/spool/*.rts >records
-			is "$(wrong_records dir/plan.json records "$counted" "${!chip}" | head -5)" '' "$name: a record of each instance of each counter in each pass"
+			is "$(wrong_records dir/plan.json records "$counted" "${instances[$chip]}" | head -5)" '' "$name: a record of each instance of each counter in each pass"
 			clean "$name" "$trap"
 		done
 	done <programs_of

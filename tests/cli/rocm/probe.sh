@@ -12,7 +12,7 @@ probe() { # MISUSE: its lines, and how it ended, on stdout
 	status=$?
 	printf '== %s\n' "$1"
 	# how far the program came when the library ended it is chance
-	if [ $status = 0 ]; then cat out; else grep -v '^accumulate ' out; fi
+	if [ $status = 0 ]; then cat out; else grep -v '^accumulate ' out; fi | any_gpu
 	if [ $status = 134 ] && grep -q 'ABORT: .*\(hangs\|waits for its own thread\)' report; then
 		echo 'end: hangs'
 	else
@@ -22,7 +22,7 @@ probe() { # MISUSE: its lines, and how it ended, on stdout
 sed -n 's/^== //p' "$golden" >kinds
 is "$([ "$(grep -c . kinds)" -ge 21 ] && echo enough)" enough 'the golden file has every kind of misuse'
 while read -r kind; do
-	sed -n "/^== $kind\$/,/^end:/p" "$golden" >want
+	sed -n "/^== $kind\$/,/^end:/p" "$golden" | any_gpu >want
 	probe "$kind" >got
 	is "$(cat got)" "$(cat want)" "$kind: as the real SDK does"
 done <kinds
@@ -50,5 +50,5 @@ RETALLY_T0_MUTATE=old probe none >got
 unlike "$(cat got)" SUCCESS 'version 0.5.0: the tool can refuse'
 RETALLY_T0_MUTATE=sizes,minor,ids probe none >got
 like "$(cat got)" 'size 136' 'longer structs say so'
-like "$(cat got)" 'dispatches 2, records 2, values 16' 'and work'
+like "$(cat out)" 'dispatches 2, records 2, values 16' 'and work'
 done_testing

@@ -66,3 +66,9 @@ wrong_records() { # PLAN RECORDS DISPATCHES 'BLOCK=INSTANCES ...': counters that
 			if (!wanted) print "no plan"
 		}' "$1" "$2"
 }
+any_gpu() { # the probe's lines without how many values there were: the GPU of the golden file has other instances
+	sed 's/values [1-9][0-9]*$/values N/'
+}
+tool_library() { # MAPS: the sums of the files named libretally.so that a program had loaded
+	awk '/\/libretally\.so$/ { print $6 }' "$1" | sort -u | xargs -r sha256sum | cut -d' ' -f1 | sort -u
+}
