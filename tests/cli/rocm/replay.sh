@@ -111,6 +111,9 @@ run dir many --distribute dispatch -e "$sq"
 is "$(cat out)" "$(cat alone.many)" 'one pass a dispatch: the output is the program'\''s'
 is "$(accounted dir)" 160 'one pass a dispatch: every dispatch is accounted for'
 like "$(cat report)" '159 dispatches counted, 159 record' 'one pass a dispatch: nothing is done again'
+like "$("$retally" report dir | tr -s ' ')" 'SQ_BUSY_CYCLES 4096 cycles 4096\.0 \.\. 4096\.0 4096 \.\. 4096 53 1 53 of 159 dispatches' 'one pass a dispatch: coverage, and an interval for all dispatches'
+"$retally" report dir --by dispatch --wide --format csv -e SQ_BUSY_CYCLES | tail -n +2 | cut -d, -f16 | sort | uniq -c | tr -s ' ' >cells
+is "$(tr '\n' ',' <cells)" ' 106 , 53 4096,' 'one pass a dispatch: what was not counted is filled with nothing'
 clean 'one pass a dispatch' many
 
 # Filters, and a program that ends with work in flight.
