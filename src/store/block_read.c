@@ -3,6 +3,7 @@
  * believed that was not looked at. */
 #include "store/block.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -122,7 +123,8 @@ static const char *take_number(const char *at, struct store_value *out)
 	}
 	out->kind = SAMPLE_F64;
 	out->value.f64 = strtod(at, &end);
-	return *end == ',' || *end == ']' ? end + 1 : NULL;
+	/* Counts are finite (ingest.c). */
+	return isfinite(out->value.f64) && (*end == ',' || *end == ']') ? end + 1 : NULL;
 }
 
 static double number_of(const struct store_value *v)
