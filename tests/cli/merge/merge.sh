@@ -69,4 +69,52 @@ exits 0 'and one that was not killed' "$retally" merge many whole again -o strai
 is "$("$retally" report resumed --by dispatch --format csv | sort)" \
 	"$("$retally" report straight --by dispatch --format csv | sort)" "have the same rows ($killed kills)"
 is "$(find resumed -name '.tmp-*')" '' 'nothing is left behind'
+
+# The canonical export, and reports, byte for byte: what was merged lies under the same name each time.
+export_all() { # of the directory `canonical`, which is taken away
+	rm -rf export.csv && "$retally" export canonical --to csv -o export.csv >log 2>&1 || cat log
+	for f in csv json html; do "$retally" report canonical --format $f; done >reports 2>>log
+	"$retally" report canonical --by dispatch --format csv >>reports 2>>log
+	cat export.csv reports
+	rm -rf canonical
+}
+exits 0 'all at once' "$retally" merge only-1 only-2 only-3 again -o canonical
+export_all >first
+like "$(head -1 first)" '^kernel,.*,name,value,.*,confidence$' 'is exported'
+lines=$(wc -l <first)
+like "$lines" '^[0-9][0-9]+$' 'with rows'
+exits 0 'the other way around' "$retally" merge again only-3 only-2 only-1 -o canonical
+export_all >second
+ok "$(cmp -s first second; echo $?)" 'exports the same bytes'
+exits 0 'two of them' "$retally" merge only-3 only-1 -o half
+exits 0 'into one that has another, with its database' "$retally" merge again -o canonical
+"$retally" report canonical >/dev/null
+exits 0 'and then the rest' "$retally" merge only-2 half -o canonical
+export_all >third
+ok "$(cmp -s first third; echo $?)" 'export the same bytes'
+for i in 1 2 3 4 5; do # killed in between, with a report of what there is
+	"$retally" merge -q only-2 again half -o canonical 2>/dev/null &
+	pid=$!
+	sleep 0.00$i
+	kill -9 $pid 2>/dev/null
+	wait $pid 2>/dev/null
+	"$retally" report canonical >/dev/null 2>&1
+done
+exits 0 'killed and continued' "$retally" merge only-2 again half -o canonical
+export_all >fourth
+ok "$(cmp -s first fourth; echo $?)" 'export the same bytes'
+rm -rf half canonical
+
+# Two at once.
+"$retally" merge -q only-1 only-2 only-3 again -o canonical 2>err-1 &
+one=$!
+"$retally" merge -q again only-3 only-2 only-1 -o canonical 2>err-2 &
+two=$!
+wait $one; first_status=$?
+wait $two; second_status=$?
+like "$first_status $second_status" '^(0 [02]|[02] 0)$' 'two merges at once: one at least is done'
+[ $first_status$second_status = 00 ] || like "$(cat err-1 err-2)" 'another merge' 'the other says why not'
+exits 0 'and once more' "$retally" merge only-1 only-2 only-3 again -o canonical
+export_all >fifth
+ok "$(cmp -s first fifth; echo $?)" 'exports the same bytes'
 done_testing
