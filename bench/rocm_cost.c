@@ -11,6 +11,7 @@
 #include "source/rocm/rocm_device.h"
 #include "source/rocm/rocm_tool.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -279,10 +280,62 @@ static uint64_t add_index(const struct hsa_queue *q, uint64_t n)
 	written += n;
 	return written - n;
 }
-static void ring_doorbell(uint64_t doorbell, int64_t index)
+/* The thread that calls handlers: of one signal at a time, which is all that anybody wants here. */
+static struct {
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	bool runs, due;
+	uint64_t signal;
+	hsa_signal_handler handler;
+	void *data;
+} events = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+
+static void *call_handlers(void *unused)
 {
-	(void)doorbell;
-	writer(&ring[(uint64_t)index % 1024], 1);
+	(void)unused;
+	pthread_mutex_lock(&events.lock);
+	for (;;) {
+		hsa_signal_handler call = events.handler;
+		void *data = events.data;
+
+		if (!events.due) {
+			pthread_cond_wait(&events.changed, &events.lock);
+			continue;
+		}
+		events.due = false;
+		pthread_mutex_unlock(&events.lock);
+		(void)call(0, data);
+		pthread_mutex_lock(&events.lock);
+	}
+	return NULL;
+}
+static uint32_t async_handler(uint64_t signal, uint32_t condition, int64_t value,
+			      hsa_signal_handler call, void *data)
+{
+	pthread_t thread;
+
+	(void)condition, (void)value;
+	if (!events.runs && pthread_create(&thread, NULL, call_handlers, NULL))
+		return HSA_OUT_OF_RESOURCES;
+	events.runs = true;
+	pthread_mutex_lock(&events.lock);
+	events.signal = signal;
+	events.handler = call;
+	events.data = data;
+	pthread_mutex_unlock(&events.lock);
+	return 0;
+}
+static void store_or_ring(uint64_t signal, int64_t value)
+{
+	if (signal == own.doorbell) {
+		writer(&ring[(uint64_t)value % 1024], 1);
+		return;
+	}
+	signal_store(signal, value);
+	pthread_mutex_lock(&events.lock);
+	events.due |= signal == events.signal;
+	pthread_cond_signal(&events.changed);
+	pthread_mutex_unlock(&events.lock);
 }
 static uint32_t queue_destroy(struct hsa_queue *q)
 {
@@ -314,7 +367,7 @@ static struct hsa_core_table core = {
 	.hsa_queue_load_read_index_scacquire = load_index,
 	.hsa_queue_load_write_index_relaxed = load_index,
 	.hsa_queue_add_write_index_relaxed = add_index,
-	.hsa_signal_store_screlease = ring_doorbell,
+	.hsa_signal_store_screlease = store_or_ring,
 	.hsa_memory_copy = copy,
 	.hsa_signal_create = signal_create,
 	.hsa_signal_destroy = signal_destroy,
@@ -329,6 +382,7 @@ static struct hsa_amd_table amd = {
 	.hsa_amd_agents_allow_access = allow,
 	.hsa_amd_pointer_info = pointer_info,
 	.hsa_amd_queue_intercept_register = intercept,
+	.hsa_amd_signal_async_handler = async_handler,
 };
 static struct hsa_api_table api = {
 	.version = {HSA_API_TABLE_MAJOR, sizeof(api), 0, 0}, .core = &core, .amd = &amd};
