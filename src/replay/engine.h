@@ -284,6 +284,8 @@ bool range_current(struct replay *r, char name_out[REPLAY_RANGE_NAME]);
 /* ---- kernel.c ---- */
 /* NULL: no memory. */
 struct kernel *kernel_find(struct replay_device *d, const char *name);
+/* A note with their names when there are kernels, and all of them are filtered out. */
+void kernels_note_unwanted(struct replay_device *d);
 void kernels_release(struct replay_device *d);
 
 /* ---- device.c ---- */

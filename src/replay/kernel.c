@@ -3,6 +3,7 @@
 #include "base/hash.h"
 #include "replay/engine.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,6 +67,29 @@ struct kernel *kernel_find(struct replay_device *d, const char *name)
 		d->n_kernels++;
 	}
 	return d->last = *slot;
+}
+
+void kernels_note_unwanted(struct replay_device *d)
+{
+	char text[512];
+	size_t n, shown = 0;
+
+	n = (size_t)snprintf(text, sizeof(text),
+			     "the filters take none of the kernels that were launched on device %u",
+			     d->number);
+	for (size_t i = 0; i < d->kernels.capacity; i++) {
+		const struct kernel *k = d->kernels.items[i];
+
+		if (k && k->wanted)
+			return;
+		if (k && shown < 8 && n < 400)
+			n += (size_t)snprintf(text + n, sizeof(text) - n, "%s %.60s",
+					      shown++ ? "," : ":", k->name);
+	}
+	if (shown < d->n_kernels)
+		snprintf(text + n, sizeof(text) - n, " and %zu more", d->n_kernels - shown);
+	if (d->n_kernels)
+		record_note(d->replay, SPOOL_NOTE_FINDING, text);
 }
 
 void kernels_release(struct replay_device *d)

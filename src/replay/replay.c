@@ -153,6 +153,7 @@ static void close_device(struct replay_device *d)
 	}
 	kept_forget_all(d);
 	record_declines_flush(d);
+	kernels_note_unwanted(d);
 	if (d->source_device)
 		d->source->device_close(d->source_device);
 	free_device(d);

@@ -59,6 +59,31 @@ static bool filter_matches(const struct pattern *patterns, size_t n, const char 
 	return included || !any_include;
 }
 
+static int no_kernel_matches(const struct store *s, const struct report_options *o,
+			     struct error *err)
+{
+	struct str names = STR_INIT;
+	size_t n, shown = 0, more = 0;
+	const struct store_kernel *kernels = store_kernels(s, &n);
+	int rc;
+
+	for (size_t i = 0; i < n; i++) {
+		if (kernels[i].unit == SPOOL_UNIT_PROCESS)
+			continue;
+		if (shown == 8)
+			more++;
+		else
+			str_addf(&names, "%s %.60s", shown++ ? "," : "; there are",
+				 values_kernel_name(s, (uint32_t)i));
+	}
+	if (more)
+		str_addf(&names, " and %zu more", more);
+	rc = error_set(err, RC_NOT_FOUND, "no kernel matches '%s'%s%s", o->kernels[0],
+		       o->n_kernels > 1 ? " and the other patterns" : "", str_text(&names));
+	str_release(&names);
+	return rc;
+}
+
 static int filter_kernels(struct filter *filter, const struct store *s,
 			  const struct report_options *o, struct error *err)
 {
@@ -81,8 +106,7 @@ static int filter_kernels(struct filter *filter, const struct store *s,
 		matches += filter->kernels[i];
 	}
 	if (!rc && !matches)
-		rc = error_set(err, RC_NOT_FOUND, "no kernel matches '%s'%s", o->kernels[0],
-			       o->n_kernels > 1 ? " and the other patterns" : "");
+		rc = no_kernel_matches(s, o, err);
 	while (n > 0)
 		pattern_release(&patterns[--n]);
 	free(patterns);

@@ -41,6 +41,9 @@ like "$(cat err)" "other filters: '-k walk' there, '-k update' now" 'is refused 
 exits 125 'no kernel matches, --strict' "$retally" run --source sim --replay window -k nothing --strict -o none -- "$program" 8 return
 same 'the program ran all the same'
 like "$(cat err)" 'no kernel was seen: a device was opened, but no kernel that the filters take' 'with the likely reason'
+like "$(cat err)" 'the filters take none of the kernels that were launched on device 0: (update|vector_add|walk), ' 'and the names of those that were seen'
+exits 2 'a report of a kernel that there is not' "$retally" report walk -k nothing
+is "$(cat err)" "retally: error: no kernel matches 'nothing'; there are walk" 'has the names, too'
 exits 0 'a program without a device' "$retally" run --source sim -o nodevice -- "$program" 8 none
 like "$(cat err)" 'no kernel was seen: nothing was recorded in the program' 'has another one'
 unlike "$("$retally" report nodevice)" 'to collect the missing' 'and no pass is offered'

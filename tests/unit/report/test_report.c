@@ -147,7 +147,8 @@ static void test_kernels(void **state)
 	assert_int_equal(store_open(&s, d.path, &err), 0);
 	o.kernels = no;
 	assert_int_equal(report_write(s, &o, stdout, &err), RC_NOT_FOUND);
-	assert_string_equal(err.message, "no kernel matches 'zzz'");
+	assert_string_equal(err.message,
+			    "no kernel matches 'zzz'; there are add(float*, int), scale");
 	o.n_kernels = 0;
 	o.metrics = "ipc,nonsense";
 	assert_int_equal(report_write(s, &o, stdout, &err), RC_INVALID);
