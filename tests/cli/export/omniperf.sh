@@ -76,6 +76,7 @@ like "$(cat err)" "no analysis for the chip of this run, 'gfx1100'" 'is named'
 # Each rule violated: NAME DIRECTORY-TO-START-FROM COMMAND
 # shellcheck disable=SC2317 # called by eval
 breaks() {
+	echo "$1" >>broken-rules
 	rm -rf broken
 	cp -r "$2" broken
 	(cd broken && eval "$3") || echo '# the damage failed'
@@ -130,4 +131,6 @@ breaks dispatch-id $l "edit $p 'r[1][h[\"Kernel_Name\"]]=\"b\"'"
 breaks accumulator $l "edit $p 'r[1][h[\"Counter_Name\"]]=\"SQ_ACCUM_PREV_HIRES\"'"
 breaks idle-dispatch $l "edit $p '[x.__setitem__(-1,\"0\") for x in r if x[-2]==\"GRBM_GUI_ACTIVE\"]'"
 breaks long-level $l "cp ../$w/SQ_LEVEL_WAVES.csv ."
+is "$(sort -u broken-rules | tr '\n' ' ')" "$(grep -oE 'fail\("[a-z-]+"' "$check" | cut -d'"' -f2 | sort -u | tr '\n' ' ')" \
+	'no rule of the checker is left that nothing here violates'
 done_testing

@@ -10,6 +10,10 @@ is "$(sed -n 's/^\.BR retally\\-\([a-z]*\) (1)$/\1/p' "$man/retally.1")" "$comma
 for c in $commands; do
 	"$retally" "$c" --help >help.txt
 	like "$(head -1 help.txt)" "^usage: retally $c" "$c: usage"
+	if command -v python3 >/dev/null; then
+		is "$(python3 "$RETALLY_SOURCE/tests/cli/help/compare.py" "$c" "$man" <help.txt)" \
+			"$(grep -cE '^  (-.,|   ) --' help.txt) options" "$c: letters, names, arguments and sentences are the same everywhere"
+	fi
 	want=$(grep -oE '^  (-.,|   ) --[a-z-]+' help.txt | grep -oE -- '--[a-z-]+' | sort)
 	letters=$(grep -oE '^  -.,' help.txt | tr -d ' ,' | sort)
 	is "$(sed 's/\\-/-/g' "$man/retally-$c.1" | grep -oE '^(\\fB-.\\fR, )?\\fB--[a-z-]+' | grep -oE -- '--[a-z-]+' | sort)" "$want" "$c: man page"

@@ -25,7 +25,7 @@ print(next(r for r in json.load(sys.stdin)["kernels"] if r["kernel"] == sys.argv
 command -v python3 >/dev/null || skip_all 'no python3'
 
 # One pass: all dispatches are counted without the option, which is the truth.
-one=(--no-anchors -e SEQ_ITEMS,SEQ_ITERATIONS --distribute dispatch --seed 1)
+one=(--no-anchors -e "SEQ_ITEMS,SEQ_ITERATIONS" --distribute dispatch --seed 1)
 run all "${one[@]}"
 run two "${one[@]}" --until 2%
 unlike "$(cat err)" 'declined' 'nothing is said to be declined'

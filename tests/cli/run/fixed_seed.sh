@@ -24,13 +24,13 @@ differ() { # DIR: by how many percent of page faults the passes differ
 }
 far() { awk -v x="$(differ "$1")" 'BEGIN { exit !(x != "" && x > 20) }'; }
 for source in time getrandom open; do
-	far $source; ok $((!$?)) "$source: the anchors agree ($(differ $source) %)"
+	far "$source"; ok $((!$?)) "$source: the anchors agree ($(differ "$source") %)"
 done
 for i in 1 2 3 4 5 6; do # numbers may be alike by chance, but not each time
-	"$retally" run -q --replay application -e $counters -o apart$i -- "$program" getrandom >out 2>err
-	far apart$i && break
+	"$retally" run -q --replay application -e $counters -o "apart$i" -- "$program" getrandom >out 2>err
+	far "apart$i" && break
 done
-far apart$i; ok $? "without the option they do not ($(differ apart$i) %)"
+far "apart$i"; ok $? "without the option they do not ($(differ "apart$i") %)"
 
 # Launches with the same --seed are the same, and with another are not.
 for i in 1 2 3; do
