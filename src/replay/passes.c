@@ -291,7 +291,7 @@ static int run_uncounted(struct runner *r, bool one_by_one, struct error *err)
 	return rc;
 }
 
-int passes_run(struct replay_device *d, struct error *err)
+static int run_all(struct replay_device *d, struct error *err)
 {
 	struct window *w = &d->window;
 	struct runner r = {.d = d};
@@ -322,5 +322,17 @@ int passes_run(struct replay_device *d, struct error *err)
 	w->no_restore &= !w->varying;
 	if (rc)
 		put_back(&r);
+	return rc;
+}
+
+int passes_run(struct replay_device *d, struct error *err)
+{
+	int rc;
+
+	if (d->source->series)
+		d->source->series(d->source_device, true);
+	rc = run_all(d, err);
+	if (d->source->series)
+		d->source->series(d->source_device, false);
 	return rc;
 }

@@ -91,6 +91,9 @@ struct source {
 	/* Stops counting and forgets the pass. Cannot fail. */
 	void (*pass_abort)(void *device);
 	void (*device_close)(void *device);
+	/* Passes begin that follow each other with nothing of the program between them, or they are
+	 * over: what is dear to start may go on meanwhile. May be NULL. */
+	void (*series)(void *device, bool begins);
 	/* Most units of one pass, because each takes memory; windows are no larger. May be NULL:
 	 * any number. */
 	uint32_t (*most_units)(void *device);

@@ -59,6 +59,7 @@ struct device {
 	bool missing_instance; /* told: of every counter with instances there may be many */
 	struct pass *current;
 	bool counting; /* the context is started for us */
+	bool series;   /* and stays so between passes */
 	uint32_t n_units;
 };
 
@@ -384,7 +385,8 @@ static int pass_end(void *device, struct error *err)
 	if (d->current && !d->current->made)
 		return 0;
 	all = rocm_dispatch_wait(d->units, RECORDS_NS);
-	stop(d);
+	if (!d->series)
+		stop(d);
 	if (!all)
 		rc = error_set(err, RC_ERROR,
 			       "rocprofiler-sdk gave no records of a dispatch that is over");
@@ -400,6 +402,15 @@ static int pass_end(void *device, struct error *err)
 	if (rc)
 		pass_abort(d);
 	return rc;
+}
+
+static void series(void *device, bool begins)
+{
+	struct device *d = device;
+
+	d->series = begins;
+	if (!begins)
+		stop(d);
 }
 
 /* ---- reading ---- */
@@ -553,5 +564,6 @@ const struct source source_rocm = {
 	.read = read_unit,
 	.room = room,
 	.pass_abort = pass_abort,
+	.series = series,
 	.device_close = device_close,
 };
