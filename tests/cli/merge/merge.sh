@@ -72,7 +72,8 @@ is "$(find resumed -name '.tmp-*')" '' 'nothing is left behind'
 
 # The canonical export, and reports, byte for byte: what was merged lies under the same name each time.
 export_all() { # of the directory `canonical`, which is taken away
-	rm -rf export.csv && "$retally" export canonical --to csv -o export.csv >log 2>&1 || cat log
+	rm -f export.csv
+	"$retally" export canonical --to csv -o export.csv >log 2>&1 || cat log
 	for f in csv json html; do "$retally" report canonical --format $f; done >reports 2>>log
 	"$retally" report canonical --by dispatch --format csv >>reports 2>>log
 	cat export.csv reports
