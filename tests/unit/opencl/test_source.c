@@ -24,8 +24,7 @@ static const char *const keeps[] = {
 	"kernel void k(global int *a) { }\nint after;",
 	"#define STATE int c = 5\nSTATE;",
 	"#define STATE int c = 5;\nSTATE kernel void k(global int *a) { a[0] = c++; }",
-	"#define COUNTER(x) \\\n  int x = 5;\nCOUNTER(c)\nkernel void k(global int *a) { a[0] = "
-	"c++; }",
+	"#define COUNTER(x) \\\n int x;\nCOUNTER(c)\nkernel void k(global int *a) { a[0] = c; }",
 	"#define A int c;\n#define B A\nB kernel void k(global int *a) { a[0] = c++; }",
 	"DECLARE(c);",
 	"extern \"C\" { int c; }",
