@@ -47,6 +47,7 @@ static enum replay_verdict count_live(struct replay_device *d, const struct runt
 static enum replay_verdict decide_dispatch(struct replay_device *d, const struct runtime_op *op,
 					   struct kernel *k, uint64_t ordinal)
 {
+	enum replay_verdict verdict;
 	struct error err = {0};
 	const char *reason;
 
@@ -70,9 +71,12 @@ static enum replay_verdict decide_dispatch(struct replay_device *d, const struct
 		else
 			window_end(d, "a kernel that does not drain");
 	}
+	d->live.hold = k->undrainable && live_may_hold(d, op);
 	d->outstanding += k->undrainable;
 	d->once += (op->flags & RUNTIME_OP_NEVER_REPLAY) != 0;
-	return count_live(d, op, k, ordinal, reason ? reason : err.message);
+	verdict = count_live(d, op, k, ordinal, reason ? reason : err.message);
+	d->live.hold = false;
+	return verdict;
 }
 
 static enum replay_verdict decide_transfer(struct replay_device *d, const struct runtime_op *op)
@@ -114,6 +118,7 @@ static enum replay_verdict decide(struct replay_device *d, const struct runtime_
 		live_drop(d, "collection was stopped");
 		return REPLAY_LIVE;
 	}
+	live_let_go(d, op);
 	if (op->kind != RUNTIME_DISPATCH)
 		return d->dead ? REPLAY_LIVE : decide_transfer(d, op);
 	wanted = decide_wanted(d, op, &k, &ordinal);

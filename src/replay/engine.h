@@ -165,6 +165,9 @@ struct live {
 	enum source_units units_are; /* of the open pass */
 	uint32_t room, room_next;    /* units of this pass, and of the next one that is kept open */
 	struct kernel *trying;       /* launched uncounted, to see whether it ends */
+	bool hold;                   /* the next unit is to be held open */
+	bool held;                   /* it is open until the device is found idle */
+	bool beside;                 /* something else was launched meanwhile */
 	uint32_t pass;
 	VEC(struct live_unit) units;
 };
@@ -405,6 +408,11 @@ bool live_begin(struct replay_device *d, const struct runtime_op *op, struct ker
 void live_after(struct replay_device *d, bool launched);
 /* An operation is about to be launched that is not counted: a pass in which launches wait ends. */
 void live_stand_aside(struct replay_device *d, const struct runtime_op *op);
+/* Whether a kernel that does not end by itself can be counted alone. Its unit then stays open while
+ * the program goes on, until the device is found idle. */
+bool live_may_hold(struct replay_device *d, const struct runtime_op *op);
+/* Before anything else is launched: a held unit is over, or lost. */
+void live_let_go(struct replay_device *d, const struct runtime_op *op);
 /* The kernel that is tried was launched: waits a moment for its end. */
 void live_tried(struct replay_device *d, bool launched);
 /* The device is drained: reads and records what was counted. */

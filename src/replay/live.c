@@ -8,6 +8,8 @@
 #include "base/hash.h"
 #include "replay/engine.h"
 
+#define GLANCE_NS 1u /* for as long as an idle device takes to answer */
+
 /* 0: none stands alone. Parts that different dispatches gave would be torn values. */
 static uint32_t next_pass(struct replay_device *d, const struct runtime_op *op, struct kernel *k)
 {
@@ -31,12 +33,17 @@ static bool needs_trial(const struct replay_device *d, const struct kernel *k)
 	return (d->source->capabilities & SOURCE_SERIALISES) && !k->ends;
 }
 
+/* Another process may want the counters while the program goes on. */
+static bool is_shared(const struct replay_device *d)
+{
+	return d->source->is_shared && d->source->is_shared(d->source_device);
+}
+
 /* With one pass there is nothing to change between dispatches, so it stays open until the program
  * looks at the device: where the counters must be drained around each, too. */
 static bool keeps_open(const struct replay_device *d)
 {
-	return d->passes.n == 1 && !(d->source->capabilities & SOURCE_SERIALISES) &&
-	       !(d->source->is_shared && d->source->is_shared(d->source_device));
+	return d->passes.n == 1 && !(d->source->capabilities & SOURCE_SERIALISES) && !is_shared(d);
 }
 
 static uint32_t choose_room(struct replay_device *d)
@@ -63,7 +70,7 @@ static enum source_units units_of(struct replay_device *d, const struct runtime_
 
 	if (units == SOURCE_UNITS_ANY || !d->source->needs_waiting(d->source_device, pass))
 		return SOURCE_UNITS_ANY;
-	return k->ends && op->n_reach ? units : SOURCE_UNITS_KERNELS;
+	return k->ends && op->n_reach && !d->live.hold ? units : SOURCE_UNITS_KERNELS;
 }
 
 /* Whether the open pass can take the operation. */
@@ -72,7 +79,7 @@ static bool has_place(const struct replay_device *d, const struct runtime_op *op
 {
 	const struct live *l = &d->live;
 
-	if (units != l->units_are)
+	if (units != l->units_are || l->held)
 		return false;
 	if (l->units.n >= l->room || (strict && l->pass != pass))
 		return false;
@@ -126,6 +133,26 @@ static bool open_pass(struct replay_device *d, uint32_t pass, enum source_units 
 	return true;
 }
 
+bool live_may_hold(struct replay_device *d, const struct runtime_op *op)
+{
+	if (!needs_drain(d) || (d->source->capabilities & SOURCE_SERIALISES) || !d->whole.n ||
+	    (op->flags & RUNTIME_OP_NO_WAIT_BEFORE) || is_shared(d) ||
+	    device_drain(d, GLANCE_NS, NULL))
+		return false;
+	live_close(d);
+	return !d->dead;
+}
+
+void live_let_go(struct replay_device *d, const struct runtime_op *op)
+{
+	if (!d->live.held)
+		return;
+	if (!(op->flags & RUNTIME_OP_NO_WAIT_BEFORE) && !device_drain(d, GLANCE_NS, NULL))
+		live_close(d);
+	else
+		d->live.beside = true;
+}
+
 void live_stand_aside(struct replay_device *d, const struct runtime_op *op)
 {
 	const char *why;
@@ -149,14 +176,14 @@ bool live_begin(struct replay_device *d, const struct runtime_op *op, struct ker
 		*why_out = "its counters take several passes together, which only replay gives";
 		return false;
 	}
-	if (needs_drain(d) &&
+	if (needs_drain(d) && !l->hold &&
 	    (k->undrainable || d->outstanding || (op->flags & RUNTIME_OP_NO_WAIT_BEFORE))) {
 		*why_out = "the source counts only what can be waited for";
 		return false;
 	}
 	if (l->open && !has_place(d, op, pass, units, strict) && !make_way(d, op, why_out))
 		return false;
-	if (needs_drain(d) && device_drain(d, 0, NULL)) {
+	if (needs_drain(d) && !l->hold && device_drain(d, 0, NULL)) {
 		*why_out = "the device does not drain before it";
 		d->outstanding++;
 		return false;
@@ -190,6 +217,8 @@ bool live_begin(struct replay_device *d, const struct runtime_op *op, struct ker
 	*u = (struct live_unit){.op = window_op_of(op, k, ordinal)};
 	k->live_n++;
 	l->unit_open = true;
+	l->held = l->hold;
+	l->beside = false;
 	return true;
 }
 
@@ -205,6 +234,9 @@ void live_after(struct replay_device *d, bool launched)
 
 	l->unit_open = false;
 	u->failed = !launched;
+	if (l->held && launched)
+		return;
+	l->held = false;
 	if (needs_drain(d) && (device_drains_around(d, l->units_are) ||
 			       (d->source->capabilities & SOURCE_SERIALISES))) {
 		rc = device_drain(d, 0, &err);
@@ -275,15 +307,23 @@ static int take_unit(struct replay_device *d, uint32_t index, struct error *err)
 void live_close(struct replay_device *d)
 {
 	struct live *l = &d->live;
+	struct source_unit unit = {0}; /* the first, and the only one, that is held */
 	struct error err = {0};
 	uint32_t i = 0;
-	int rc;
+	int rc = 0;
 
 	if (!l->open)
 		return;
+	if (l->held && l->beside) {
+		live_drop(d, "does not drain, and other work ran beside it");
+		return;
+	}
 	/* Room costs: as much as was used, more when it was not enough. */
 	l->room_next = (uint32_t)l->units.n * (l->units.n == l->room ? 2 : 1);
-	rc = d->source->pass_end(d->source_device, &err);
+	if (l->held)
+		rc = d->source->unit_end(d->source_device, &unit, &err);
+	l->held = false;
+	rc = rc ? rc : d->source->pass_end(d->source_device, &err);
 	for (; i < l->units.n && !rc; i++)
 		rc = take_unit(d, i, &err);
 	if (rc) {
@@ -310,7 +350,7 @@ void live_drop(struct replay_device *d, const char *why)
 		if (!u->failed)
 			record_decline(d, u->op.kernel, why, SPOOL_INSTEAD_NOTHING, 1);
 	}
-	l->open = l->unit_open = false;
+	l->open = l->unit_open = l->held = false;
 	vec_clear(&l->units);
 }
 

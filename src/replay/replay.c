@@ -152,6 +152,7 @@ static void close_device(struct replay_device *d)
 			break;
 	}
 	kept_forget_all(d);
+	live_drop(d, "does not end before the program does");
 	record_declines_flush(d);
 	kernels_note_unwanted(d);
 	if (d->source_device)

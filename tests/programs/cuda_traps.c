@@ -190,6 +190,26 @@ static void spin(void)
 	works(cuMemFreeHost(flag));
 }
 
+/* The same with nothing beside it. */
+static void hold(void)
+{
+	unsigned *flag;
+	cu_ptr device;
+
+	works(cuMemHostAlloc((void **)&flag, 64, 2));
+	works(cuMemHostGetDevicePointer_v2(&device, flag, 0));
+	works(cuMemsetD32Async(b, 1, 1, q));
+	works(cuCtxSynchronize());
+	for (int i = 0; i < 4; i++) {
+		*flag = 0;
+		launch(q, "spin", &device, &b);
+		works(cuStreamQuery(q2));
+		__atomic_store_n(flag, 9, __ATOMIC_RELEASE);
+		works(cuCtxSynchronize());
+	}
+	works(cuMemFreeHost(flag));
+}
+
 /* The host polls what a kernel writes. */
 static void mapped(void)
 {
@@ -580,19 +600,33 @@ int main(int argc, char **argv)
 		const char *name;
 		void (*run)(void);
 		int by_name;
-	} traps[] = {{"update", update, 0},     {"atomics", atomics, 0},
-		     {"chain", chain, 0},       {"streams", streams, 0},
-		     {"globals", globals, 0},   {"spin", spin, 0},
-		     {"mapped", mapped, 0},     {"managed", managed, 0},
-		     {"append", append, 0},     {"once", once, 0},
-		     {"pools", pools, 0},       {"transfers", transfers, 0},
-		     {"graph", graph, 0},       {"callback", callback, 0},
-		     {"stray", stray, 0},       {"ways", ways, 0},
-		     {"contexts", contexts, 0}, {"threads", threads, 0},
-		     {"library", library, 0},   {"kinds", kinds, 0},
-		     {"wild", wild, 1},         {"profiler", profiler, 1},
-		     {"nvtx", nvtx, 1},         {"waits", waits, 1},
-		     {"surface", surface, 1},   {"collectives", collectives, 1}};
+	} traps[] = {{"update", update, 0},
+		     {"atomics", atomics, 0},
+		     {"chain", chain, 0},
+		     {"streams", streams, 0},
+		     {"globals", globals, 0},
+		     {"spin", spin, 0},
+		     {"hold", hold, 1},
+		     {"mapped", mapped, 0},
+		     {"managed", managed, 0},
+		     {"append", append, 0},
+		     {"once", once, 0},
+		     {"pools", pools, 0},
+		     {"transfers", transfers, 0},
+		     {"graph", graph, 0},
+		     {"callback", callback, 0},
+		     {"stray", stray, 0},
+		     {"ways", ways, 0},
+		     {"contexts", contexts, 0},
+		     {"threads", threads, 0},
+		     {"library", library, 0},
+		     {"kinds", kinds, 0},
+		     {"wild", wild, 1},
+		     {"profiler", profiler, 1},
+		     {"nvtx", nvtx, 1},
+		     {"waits", waits, 1},
+		     {"surface", surface, 1},
+		     {"collectives", collectives, 1}};
 	static const char image[] = "standin-module\n"
 				    "kernel update\nkernel add\nkernel histogram\nkernel chain\n"
 				    "kernel globals\nkernel append\nkernel once\nkernel spin\n"

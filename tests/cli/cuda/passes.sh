@@ -46,6 +46,15 @@ for counters in one three; do
 		"after a kernel that does not drain, $counters: only what ran beside it is not counted"
 done
 
+# Alone it is counted with one pass, which stays open until the program has waited for it; the first was waited for in vain.
+"$traps" hold >want
+run o "$one" --replay window -- "$traps" hold
+same $? want 'a kernel that does not drain, alone'
+clean 'a kernel that does not drain, alone'
+"$retally" report o --by reason >reasons
+like "$(cat reasons)" '3 +spin +one pass each, live +does not drain' 'a kernel that does not drain, alone: counted with one pass'
+like "$(cat reasons)" '1 +spin +not counted +does not drain' 'a kernel that does not drain, alone: but the first'
+
 # Windows.
 run o "$three" --replay window -- "$traps" update
 "$retally" report o --by window --format csv >windows

@@ -106,6 +106,58 @@ static void exactly_once(void **state)
 	fake_release(&f);
 }
 
+/* A kernel that does not end by itself, where the device must be drained around what is counted:
+ * its unit stays open while the program goes on. Beside other work it is not counted. */
+static void held(void **state)
+{
+	static const enum replay_mode modes[] = {REPLAY_MODE_KERNEL, REPLAY_MODE_WINDOW,
+						 REPLAY_MODE_NONE};
+
+	(void)state;
+	for (size_t m = 0; m < 3; m++)
+		for (int beside = 0; beside < 2; beside++) {
+			struct replay_options o = {.mode = modes[m]};
+			struct fake f;
+			int flag, a;
+
+			fake_init(&f, 3);
+			f.source.capabilities = SOURCE_NEEDS_DRAIN;
+			fake_start(&f, &o);
+			flag = fake_alloc(&f, 64, 0, NULL);
+			a = fake_alloc(&f, 64, 0, NULL);
+			f.buffers[a].bytes[0] = 0;
+			for (int i = 0; i < 5; i++) {
+				f.buffers[flag].bytes[0] = 0;
+				fake_launch(&f, &(struct fake_launch)FAKE(wait, .n_args = 1,
+									  .args = {flag}));
+				if (beside)
+					fake_launch(&f, &(struct fake_launch)FAKE(
+								sparse, .n_args = 1, .args = {a},
+								.queue = 1));
+				fake_sync(&f, "write");
+				f.buffers[flag].bytes[0] = 1;
+				assert_true(fake_sync(&f, "finish"));
+			}
+			fake_launch(&f,
+				    &(struct fake_launch)FAKE(sparse, .n_args = 1, .args = {a}));
+			fake_sync(&f, "finish");
+			fake_stop(&f);
+			assert_int_equal(f.buffers[a].bytes[0], beside ? 6 : 1);
+			/* The first was waited for in vain. */
+			assert_int_equal(
+				fake_declined(&f, "does not drain", SPOOL_INSTEAD_ONE_PASS),
+				beside ? 0 : 4);
+			if (beside)
+				assert_int_not_equal(
+					fake_declined(
+						&f, "does not drain, and other work ran beside it",
+						SPOOL_INSTEAD_NOTHING),
+					0);
+			fake_check_records(&f, 3, 1);
+			fake_release(&f);
+		}
+}
+
 static void unrecordable(void **state)
 {
 	struct replay_options o = {.mode = REPLAY_MODE_WINDOW, .verify = REPLAY_VERIFY_NEVER};
@@ -217,10 +269,10 @@ static void disabled(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(spread),           cmocka_unit_test(by_chance),
-		cmocka_unit_test(exactly_once),     cmocka_unit_test(unrecordable),
-		cmocka_unit_test(refused_launches), cmocka_unit_test(no_source),
-		cmocka_unit_test(disabled),
+		cmocka_unit_test(spread),       cmocka_unit_test(by_chance),
+		cmocka_unit_test(exactly_once), cmocka_unit_test(held),
+		cmocka_unit_test(unrecordable), cmocka_unit_test(refused_launches),
+		cmocka_unit_test(no_source),    cmocka_unit_test(disabled),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
