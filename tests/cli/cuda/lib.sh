@@ -6,6 +6,8 @@
 standins=$RETALLY_BUILD/tests/standins/cuda
 traps=$programs/cuda_traps
 export LD_LIBRARY_PATH=$standins RETALLY_STANDIN_LOG=$sandbox/self-check
+# The turns at the GPU are those of this test alone: other tests run beside it.
+mkdir -m 700 "$sandbox/turns" && export XDG_RUNTIME_DIR=$sandbox/turns
 unset RETALLY_CUPTI RETALLY_STANDIN_FAIL CUDA_INJECTION64_PATH
 inst=smsp__inst_executed
 # shellcheck disable=SC2034
