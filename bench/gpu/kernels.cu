@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Three kernels in turn, for timing profilers: a stream (no reuse), an update in place, a histogram
 // with atomics. Prints a checksum and the time of the loop.
-//   nvcc -O2 -arch=native -o kernels kernels.cu        ./kernels ELEMENTS ROUNDS
+// The histogram's 2 KB lie in as many places as PLACES says, one a round in turn: where they lie decides which slices of
+// the L2 do the atomics, and with it how long they take.
+//   nvcc -O2 -arch=native -o kernels kernels.cu        ./kernels ELEMENTS ROUNDS [PLACES]
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -40,9 +42,10 @@ int main(int argc, char **argv)
 {
 	size_t n = argc > 1 ? strtoull(argv[1], nullptr, 0) : 1 << 20;
 	int rounds = argc > 2 ? atoi(argv[2]) : 10;
+	size_t places = argc > 3 ? strtoull(argv[3], nullptr, 0) : 1, stride = 512 * 37;
 	unsigned blocks = (unsigned)((n + 255) / 256);
 	std::vector<float> host(n);
-	std::vector<unsigned> count(512);
+	std::vector<unsigned> count((places - 1) * stride + 512);
 	float *x, *y, *z;
 	unsigned *c, long_sum = 0;
 
@@ -51,20 +54,20 @@ int main(int argc, char **argv)
 	CK(cudaMalloc(&x, n * 4));
 	CK(cudaMalloc(&y, n * 4));
 	CK(cudaMalloc(&z, n * 4));
-	CK(cudaMalloc(&c, 2048));
+	CK(cudaMalloc(&c, count.size() * 4));
 	CK(cudaMemcpy(x, host.data(), n * 4, cudaMemcpyHostToDevice));
 	CK(cudaMemcpy(y, host.data(), n * 4, cudaMemcpyHostToDevice));
-	CK(cudaMemset(c, 0, 2048));
+	CK(cudaMemset(c, 0, count.size() * 4));
 	CK(cudaDeviceSynchronize());
 	auto t = std::chrono::steady_clock::now();
 	for (int i = 0; i < rounds; i++) {
 		triad<<<blocks, 256>>>(x, y, z, n);
 		relax<<<blocks, 256>>>(x, n);
-		bins<<<blocks, 256>>>(z, c, n);
+		bins<<<blocks, 256>>>(z, c + i % places * stride, n);
 	}
 	CK(cudaDeviceSynchronize());
 	double ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - t).count();
-	CK(cudaMemcpy(count.data(), c, 2048, cudaMemcpyDeviceToHost));
+	CK(cudaMemcpy(count.data(), c, count.size() * 4, cudaMemcpyDeviceToHost));
 	CK(cudaMemcpy(host.data(), x, n * 4, cudaMemcpyDeviceToHost));
 	double sum = 0;
 	for (float v : host)

@@ -27,8 +27,9 @@ for how in '--replay window' '--replay kernel' '--distribute rank'; do
 	check $? "$how: both ranks are in the report"
 	"$retally" report "run.$name" --by dispatch --format csv --wide >"$name.values" 2>>"$name.err"
 	for rank in 0 1; do
-		counted=$(awk -F, -v rank=$rank 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next }
-			$c["scope"] == "kernel" && $c["rank"] == rank && $c["smsp__inst_executed.sum"] > 0' "$name.values" | wc -l)
+		counted=$(python3 -c 'import csv, sys
+print(sum(row["rank"] == sys.argv[2] and float(row["smsp__inst_executed.sum"] or 0) > 0 for row in csv.DictReader(open(sys.argv[1]))))' \
+			"$name.values" $rank)
 		[ "$counted" -gt 0 ]
 		check $? "$how: rank $rank: $counted dispatches with instructions"
 	done
