@@ -5,7 +5,8 @@
  * process ends, so that a thread that still holds one is safe.
  *
  * Locks: session.lock (devices, queues), memories.lock, flights.lock and device->lock are leaves:
- * nothing is called with them held. events.c has one that packets pass and changes of counting hold.
+ * nothing is called with them held. events.c has one that packets pass and changes of counting
+ * hold.
  */
 #ifndef RETALLY_RUNTIME_HSA_SESSION_H
 #define RETALLY_RUNTIME_HSA_SESSION_H
@@ -81,7 +82,8 @@ extern struct hsa_session hsa_session;
 struct hsa_here {
 	hsa_packet_writer writer;
 	struct hsa_tap *tap;
-	bool events; /* the thread that calls handlers of signals: passes need it, so it ends none */
+	bool events; /* the thread that calls handlers of signals: passes need it, so it ends none
+		      */
 };
 extern _Thread_local struct hsa_here hsa_here __attribute__((tls_model("initial-exec")));
 
