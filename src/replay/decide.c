@@ -28,12 +28,13 @@ static const char *against(const struct runtime_op *op, const struct kernel *k)
 
 /* One pass while the program runs it, or nothing. */
 static enum replay_verdict count_live(struct replay_device *d, const struct runtime_op *op,
-				      struct kernel *k, uint64_t ordinal, const char *reason)
+				      struct kernel *k, uint64_t ordinal, const char *reason,
+				      bool held)
 {
-	bool strict = !reason;
+	unsigned how = (reason ? 0 : LIVE_STRICT) | (held ? LIVE_HELD : 0);
 	const char *why = NULL;
 
-	if (!d->dead && live_begin(d, op, k, ordinal, strict, &why)) {
+	if (!d->dead && live_begin(d, op, k, ordinal, how, &why)) {
 		if (reason)
 			d->live.units.items[d->live.units.n - 1].reason =
 				record_decline(d, k, reason, SPOOL_INSTEAD_ONE_PASS, 0);
@@ -47,14 +48,14 @@ static enum replay_verdict count_live(struct replay_device *d, const struct runt
 static enum replay_verdict decide_dispatch(struct replay_device *d, const struct runtime_op *op,
 					   struct kernel *k, uint64_t ordinal)
 {
-	enum replay_verdict verdict;
 	struct error err = {0};
 	const char *reason;
+	bool held;
 
 	if (d->mode == REPLAY_MODE_NONE && !k->undrainable) {
 		window_stand_aside(d, op, k);
 		if (!until_known(d, op, k))
-			return count_live(d, op, k, ordinal, NULL);
+			return count_live(d, op, k, ordinal, NULL, false);
 		live_stand_aside(d, op);
 		return REPLAY_LIVE;
 	}
@@ -71,12 +72,10 @@ static enum replay_verdict decide_dispatch(struct replay_device *d, const struct
 		else
 			window_end(d, "a kernel that does not drain");
 	}
-	d->live.hold = k->undrainable && live_may_hold(d, op);
+	held = k->undrainable && live_may_hold(d, op);
 	d->outstanding += k->undrainable;
 	d->once += (op->flags & RUNTIME_OP_NEVER_REPLAY) != 0;
-	verdict = count_live(d, op, k, ordinal, reason ? reason : err.message);
-	d->live.hold = false;
-	return verdict;
+	return count_live(d, op, k, ordinal, reason ? reason : err.message, held);
 }
 
 static enum replay_verdict decide_transfer(struct replay_device *d, const struct runtime_op *op)

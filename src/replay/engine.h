@@ -25,6 +25,7 @@
 #define REPLAY_ALWAYS     2u   /* first instances of a kernel that are checked in full ... */
 #define REPLAY_SAMPLE     64u  /* ... and then those of one window of so many */
 #define REPLAY_CHECK_NS   1000000000ull /* a kernel is waited for so long before it is let go on */
+#define REPLAY_GLANCE_NS  1u            /* for as long as an idle device takes to answer */
 #define REPLAY_REASON_MAX 200u          /* bytes of a reason that came from a callback */
 #define REPLAY_TROUBLES   3u /* windows of a kernel that may fail before it is not tried any more */
 #define REPLAY_DECLARE    1024u /* declined dispatches that a killed program may lose */
@@ -165,8 +166,7 @@ struct live {
 	enum source_units units_are; /* of the open pass */
 	uint32_t room, room_next;    /* units of this pass, and of the next one that is kept open */
 	struct kernel *trying;       /* launched uncounted, to see whether it ends */
-	bool hold;                   /* the next unit is to be held open */
-	bool held;                   /* it is open until the device is found idle */
+	bool held;                   /* its unit is open until the device is found idle */
 	bool beside;                 /* something else was launched meanwhile */
 	uint32_t pass;
 	VEC(struct live_unit) units;
@@ -402,9 +402,13 @@ int passes_run(struct replay_device *d, struct error *err);
 
 /* ---- live.c ---- */
 /* Opens a unit around the operation about to be launched; false: it cannot be counted, *why_out
- * says why. strict: in the kernel's own next pass. */
+ * says why. */
+enum live_how {
+	LIVE_STRICT = 1 << 0, /* in the kernel's own next pass */
+	LIVE_HELD = 1 << 1,   /* open until the device is found idle; live_may_hold() said so */
+};
 bool live_begin(struct replay_device *d, const struct runtime_op *op, struct kernel *k,
-		uint64_t ordinal, bool strict, const char **why_out);
+		uint64_t ordinal, unsigned how, const char **why_out);
 void live_after(struct replay_device *d, bool launched);
 /* An operation is about to be launched that is not counted: a pass in which launches wait ends. */
 void live_stand_aside(struct replay_device *d, const struct runtime_op *op);

@@ -8,8 +8,6 @@
 #include "base/hash.h"
 #include "replay/engine.h"
 
-#define GLANCE_NS 1u /* for as long as an idle device takes to answer */
-
 /* 0: none stands alone. Parts that different dispatches gave would be torn values. */
 static uint32_t next_pass(struct replay_device *d, const struct runtime_op *op, struct kernel *k)
 {
@@ -64,13 +62,13 @@ static uint32_t choose_room(struct replay_device *d)
  * and only if the host cannot be what it waits for. Where the counters do not need that nothing is
  * told apart: a pass of such units cannot stay open while anything else is launched. */
 static enum source_units units_of(struct replay_device *d, const struct runtime_op *op,
-				  const struct kernel *k, uint32_t pass)
+				  const struct kernel *k, uint32_t pass, bool held)
 {
 	enum source_units units = device_units(d, op, k);
 
 	if (units == SOURCE_UNITS_ANY || !d->source->needs_waiting(d->source_device, pass))
 		return SOURCE_UNITS_ANY;
-	return k->ends && op->n_reach && !d->live.hold ? units : SOURCE_UNITS_KERNELS;
+	return k->ends && op->n_reach && !held ? units : SOURCE_UNITS_KERNELS;
 }
 
 /* Whether the open pass can take the operation. */
@@ -137,7 +135,7 @@ bool live_may_hold(struct replay_device *d, const struct runtime_op *op)
 {
 	if (!needs_drain(d) || (d->source->capabilities & SOURCE_SERIALISES) || !d->whole.n ||
 	    (op->flags & RUNTIME_OP_NO_WAIT_BEFORE) || is_shared(d) ||
-	    device_drain(d, GLANCE_NS, NULL))
+	    device_drain(d, REPLAY_GLANCE_NS, NULL))
 		return false;
 	live_close(d);
 	return !d->dead;
@@ -147,7 +145,7 @@ void live_let_go(struct replay_device *d, const struct runtime_op *op)
 {
 	if (!d->live.held)
 		return;
-	if (!(op->flags & RUNTIME_OP_NO_WAIT_BEFORE) && !device_drain(d, GLANCE_NS, NULL))
+	if (!(op->flags & RUNTIME_OP_NO_WAIT_BEFORE) && !device_drain(d, REPLAY_GLANCE_NS, NULL))
 		live_close(d);
 	else
 		d->live.beside = true;
@@ -162,11 +160,12 @@ void live_stand_aside(struct replay_device *d, const struct runtime_op *op)
 }
 
 bool live_begin(struct replay_device *d, const struct runtime_op *op, struct kernel *k,
-		uint64_t ordinal, bool strict, const char **why_out)
+		uint64_t ordinal, unsigned how, const char **why_out)
 {
+	bool strict = how & LIVE_STRICT, held = how & LIVE_HELD;
 	struct live *l = &d->live;
 	uint32_t pass = next_pass(d, op, k);
-	enum source_units units = pass ? units_of(d, op, k, pass) : SOURCE_UNITS_ANY;
+	enum source_units units = pass ? units_of(d, op, k, pass, held) : SOURCE_UNITS_ANY;
 	struct source_unit unit = {.queue = op->queue, .queue_native = op->queue_native};
 	struct live_unit *u;
 	struct error err = {0};
@@ -176,14 +175,14 @@ bool live_begin(struct replay_device *d, const struct runtime_op *op, struct ker
 		*why_out = "its counters take several passes together, which only replay gives";
 		return false;
 	}
-	if (needs_drain(d) && !l->hold &&
+	if (needs_drain(d) && !held &&
 	    (k->undrainable || d->outstanding || (op->flags & RUNTIME_OP_NO_WAIT_BEFORE))) {
 		*why_out = "the source counts only what can be waited for";
 		return false;
 	}
 	if (l->open && !has_place(d, op, pass, units, strict) && !make_way(d, op, why_out))
 		return false;
-	if (needs_drain(d) && !l->hold && device_drain(d, 0, NULL)) {
+	if (needs_drain(d) && !held && device_drain(d, 0, NULL)) {
 		*why_out = "the device does not drain before it";
 		d->outstanding++;
 		return false;
@@ -217,7 +216,7 @@ bool live_begin(struct replay_device *d, const struct runtime_op *op, struct ker
 	*u = (struct live_unit){.op = window_op_of(op, k, ordinal)};
 	k->live_n++;
 	l->unit_open = true;
-	l->held = l->hold;
+	l->held = held;
 	l->beside = false;
 	return true;
 }

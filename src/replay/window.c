@@ -16,7 +16,7 @@ static bool may_wait(const struct replay_device *d, const struct runtime_op *op)
 static void poll(struct replay_device *d, const struct runtime_op *op)
 {
 	if ((d->outstanding || d->once) && !(op->flags & RUNTIME_OP_NO_WAIT_BEFORE))
-		(void)device_drain(d, 1, NULL);
+		(void)device_drain(d, REPLAY_GLANCE_NS, NULL);
 }
 
 /* ---- opening and filling ---- */

@@ -171,43 +171,47 @@ static void globals(void)
 	show("table", hash(table, 1024));
 }
 
-/* A kernel that waits for what the host does after more launches. */
-static void spin(void)
+/* Launches that wait for the host, which does something meanwhile. */
+static void let_spin(int launches, void (*meanwhile)(void))
 {
 	unsigned *flag;
 	cu_ptr device;
 
 	works(cuMemHostAlloc((void **)&flag, 64, 2));
 	works(cuMemHostGetDevicePointer_v2(&device, flag, 0));
-	works(cuMemsetD32Async(b, 1, 1, q));
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < launches; i++) {
 		*flag = 0;
 		launch(q, "spin", &device, &b);
-		launch(q2, "update", &a, &n);
+		meanwhile();
 		__atomic_store_n(flag, 9, __ATOMIC_RELEASE);
 		works(cuCtxSynchronize());
 	}
 	works(cuMemFreeHost(flag));
 }
 
+static void launch_more(void)
+{
+	launch(q2, "update", &a, &n);
+}
+
+static void look(void)
+{
+	works(cuStreamQuery(q2));
+}
+
+/* A kernel that waits for what the host does after more launches. */
+static void spin(void)
+{
+	works(cuMemsetD32Async(b, 1, 1, q));
+	let_spin(2, launch_more);
+}
+
 /* The same with nothing beside it. */
 static void hold(void)
 {
-	unsigned *flag;
-	cu_ptr device;
-
-	works(cuMemHostAlloc((void **)&flag, 64, 2));
-	works(cuMemHostGetDevicePointer_v2(&device, flag, 0));
 	works(cuMemsetD32Async(b, 1, 1, q));
 	works(cuCtxSynchronize());
-	for (int i = 0; i < 4; i++) {
-		*flag = 0;
-		launch(q, "spin", &device, &b);
-		works(cuStreamQuery(q2));
-		__atomic_store_n(flag, 9, __ATOMIC_RELEASE);
-		works(cuCtxSynchronize());
-	}
-	works(cuMemFreeHost(flag));
+	let_spin(4, look);
 }
 
 /* The host polls what a kernel writes. */

@@ -135,6 +135,9 @@ void fake_free(struct fake *f, int buffer);
 enum replay_verdict fake_launch(struct fake *f, const struct fake_launch *l);
 /* A call of the program that waits for everything; false: it would hang. */
 bool fake_sync(struct fake *f, const char *name);
+/* A kernel waits for a flag that the host sets after a call that looks at the device, beside one
+ * byte of a (-1: alone). */
+void fake_let_wait(struct fake *f, int flag, int a);
 /* Bytes of all buffers, for comparing runs. */
 uint64_t fake_hash(struct fake *f);
 

@@ -3,6 +3,18 @@
 #include "../test.h"
 #include "fake.h"
 
+void fake_let_wait(struct fake *f, int flag, int a)
+{
+	f->buffers[flag].bytes[0] = 0;
+	fake_launch(f, &(struct fake_launch)FAKE(wait, .n_args = 1, .args = {flag}));
+	if (a >= 0)
+		fake_launch(
+			f, &(struct fake_launch)FAKE(sparse, .n_args = 1, .args = {a}, .queue = 1));
+	fake_sync(f, "write"); /* does not hang, although nothing drains */
+	f->buffers[flag].bytes[0] = 1;
+	assert_true(fake_sync(f, "finish"));
+}
+
 /* A program with everything that is not idempotent; returns the hash of its memory. */
 uint64_t fake_program(struct fake *f)
 {

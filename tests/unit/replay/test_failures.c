@@ -228,14 +228,7 @@ static void waits_for_host(void **state)
 		a = fake_alloc(&f, 64, 0, NULL);
 		f.buffers[a].bytes[0] = 0;
 		for (int i = 0; i < 5; i++) {
-			f.buffers[flag].bytes[0] = 0;
-			fake_launch(&f,
-				    &(struct fake_launch)FAKE(wait, .n_args = 1, .args = {flag}));
-			fake_launch(&f, &(struct fake_launch)FAKE(sparse, .n_args = 1, .args = {a},
-								  .queue = 1));
-			fake_sync(&f, "write"); /* does not hang, although nothing drains */
-			f.buffers[flag].bytes[0] = 1;
-			assert_true(fake_sync(&f, "finish"));
+			fake_let_wait(&f, flag, a);
 			assert_int_equal(f.buffers[a].bytes[0], i + 1);
 		}
 		fake_stop(&f);

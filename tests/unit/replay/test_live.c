@@ -126,18 +126,8 @@ static void held(void **state)
 			flag = fake_alloc(&f, 64, 0, NULL);
 			a = fake_alloc(&f, 64, 0, NULL);
 			f.buffers[a].bytes[0] = 0;
-			for (int i = 0; i < 5; i++) {
-				f.buffers[flag].bytes[0] = 0;
-				fake_launch(&f, &(struct fake_launch)FAKE(wait, .n_args = 1,
-									  .args = {flag}));
-				if (beside)
-					fake_launch(&f, &(struct fake_launch)FAKE(
-								sparse, .n_args = 1, .args = {a},
-								.queue = 1));
-				fake_sync(&f, "write");
-				f.buffers[flag].bytes[0] = 1;
-				assert_true(fake_sync(&f, "finish"));
-			}
+			for (int i = 0; i < 5; i++)
+				fake_let_wait(&f, flag, beside ? a : -1);
 			fake_launch(&f,
 				    &(struct fake_launch)FAKE(sparse, .n_args = 1, .args = {a}));
 			fake_sync(&f, "finish");
