@@ -247,6 +247,14 @@ def check_many(browser):
     check(re.match(r"1,\d\d\d of 100,000", found), "searching finds those of one kernel", found)
 
 
+def check_left_out(browser):
+    opened(browser, "until.html")
+    left = browser.run("(() => { const rows = new Rows(doc.declined); let n = 0; for (let r = 0; r < rows.n; r++) if (rows.at(r, 'instead') === 'estimated') n += rows.at(r, 'n'); return n; })()")
+    said = browser.run("document.getElementById('summary').innerText").replace("\xa0", " ")
+    check(left > 0 and f"{left} dispatches were not counted: others" in said and "not replayed" not in said,
+          "what --until left out is not called declined", [left, said[:800]])
+
+
 browser = devtools.Browser()
 try:
     browser.size(1280)
@@ -262,6 +270,7 @@ try:
     check(not browser.problems, "still nothing on the console", browser.problems)
     check_hostile(browser)
     check_many(browser)
+    check_left_out(browser)
 except (devtools.Failure, OSError) as e:
     check(False, "the browser does what it is told", e)
 finally:

@@ -56,7 +56,7 @@ function coverageSection() {
 		add(doc.ranks, 'Ranks');
 	if (matchingText())
 		parts.push(el('h3', {}, 'Executions brought together'), matchingText());
-	add(doc.declined, 'Declined: not replayed, and why');
+	add(doc.declined, 'Declined or left out, and why');
 	add(doc.windows, 'Windows of replayed dispatches');
 	section('coverage', 'Coverage', 'What was asked for, and what of it there is.', ...parts);
 }

@@ -26,9 +26,13 @@ function missingWarnings(add) {
 		add('bad', 'Not complete', `Pass ${p.pass} of ${doc.plan.passes} is missing or cut off. This collects it:`, p.command);
 	for (const [reason, list] of grouped(doc.not_collected, x => x.reason))
 		add('bad', 'Not collected', `${visible(reason)}: ${some(list.map(x => x.name), 8)}`);
-	let declined = 0;
+	let declined = 0, left = 0;
 	const rows = new Rows(doc.declined), why = new Map();
 	for (let r = 0; r < rows.n; r++) {
+		if (rows.at(r, 'instead') === 'estimated') {
+			left += rows.at(r, 'n');
+			continue;
+		}
 		declined += rows.at(r, 'n');
 		why.set(rows.at(r, 'reason'), (why.get(rows.at(r, 'reason')) ?? 0) + rows.at(r, 'n'));
 	}
@@ -36,6 +40,8 @@ function missingWarnings(add) {
 		const reasons = [...why].sort((a, b) => b[1] - a[1]).map(([text, n]) => `${text} (${thousands(n)})`);
 		add('warn', 'Declined', `${plural(declined, 'dispatch was', 'dispatches were')} not replayed: ${some(reasons, 4)}`);
 	}
+	if (left)
+		add('note', 'Left out', `${plural(left, 'dispatch was', 'dispatches were')} not counted: others of the kernel had told enough by then (--until)`);
 	const m = doc.matching;
 	if (m && m.incomplete)
 		add('warn', 'Not matched', `${plural(m.incomplete, 'dispatch is', 'dispatches are')} not in every execution of the program: ` +

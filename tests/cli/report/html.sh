@@ -24,5 +24,7 @@ prepare "$make" hostile hostile.retally
 prepare page hostile.retally hostile
 prepare "$make" many many.retally 100000
 prepare page many.retally many
+prepare "$retally" run -q --source sim --distribute dispatch --until 50% -o until.retally -- "$programs/sim_program" 400 return
+prepare page until.retally until
 "$python" "$browser/report_checks.py" "$sandbox"
 exit $?
