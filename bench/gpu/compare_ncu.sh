@@ -4,6 +4,8 @@
 # program's loop under each, and how far the values differ (compare_values.py). Prints a table for bench/results.
 #   bench/gpu/compare_ncu.sh RETALLY COUNTERS-FILE ELEMENTS ROUNDS OUT-DIR
 # COUNTERS-FILE: one name a line; "set:NAME" as its only line compares ncu's --set full with our set.
+# From the environment, for another pair of conditions: REPLAY (window, kernel) and CACHE (keep, flush) of retally,
+# NCU_REPLAY (kernel, application) and NCU_CACHE (none, all) of ncu, PLACES of the histogram (kernels.cu).
 set -u
 retally=$1 counters=$2 elements=$3 rounds=$4 out=$5
 here=$(cd "$(dirname "$0")" && pwd)
@@ -14,12 +16,13 @@ list=$(paste -sd, "$counters")
 ours=(-e "$list") theirs=(--metrics "$list")
 case $list in set:*) ours=(--set "${list#set:}") theirs=(--set full) ;; esac
 loop() { sed -n 's/^loop_ms //p' "$1"; }
-"$out/kernels" "$elements" "$rounds" >"$out/plain.out" 2>"$out/plain.err"
+program=("$out/kernels" "$elements" "$rounds" "${PLACES:-1}")
+"${program[@]}" >"$out/plain.out" 2>"$out/plain.err"
 rm -rf "$out/run"
-"$retally" run --source cuda "${ours[@]}" --replay window -o "$out/run" -- "$out/kernels" "$elements" "$rounds" \
+"$retally" run --source cuda "${ours[@]}" --replay "${REPLAY:-window}" --cache "${CACHE:-keep}" -o "$out/run" -- "${program[@]}" \
 	>"$out/ours.out" 2>"$out/ours.err"
-ncu --clock-control none --cache-control none "${theirs[@]}" --csv --page raw --print-units base --log-file "$out/ncu.csv" \
-	"$out/kernels" "$elements" "$rounds" >"$out/ncu.out" 2>"$out/ncu.err"
+ncu --clock-control none --cache-control "${NCU_CACHE:-none}" --replay-mode "${NCU_REPLAY:-kernel}" "${theirs[@]}" \
+	--csv --page raw --print-units base --log-file "$out/ncu.csv" "${program[@]}" >"$out/ncu.out" 2>"$out/ncu.err"
 "$retally" report "$out/run" --by dispatch --format csv --wide --units base >"$out/ours.csv" 2>"$out/report.err"
 same=identical
 cmp -s "$out/plain.out" "$out/ours.out" || same=DIFFERENT
