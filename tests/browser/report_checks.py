@@ -123,11 +123,11 @@ def check_provenance(browser):
     check(after[0] != before and after[0] in after[1], "an arrow goes to the next", after)
     browser.key("Escape")
     check(browser.run("document.getElementById('tip').hidden"), "Escape hides it")
-    browser.run("document.querySelectorAll('#values .value')[2].scrollIntoView({block: 'center', behavior: 'instant'})")
-    browser.frame()
     shown = False
     for _ in range(200):  # the browser tells the page of a pointer in its own time, and the page may still move
-        x, y = browser.run("""(() => { const r = document.querySelectorAll('#values .value')[2].getBoundingClientRect();
+        x, y = browser.run("""(() => { const v = document.querySelectorAll('#values .value')[2];
+            v.scrollIntoView({block: 'center', behavior: 'instant'});
+            const r = v.getBoundingClientRect();
             return [r.x + r.width / 2, r.y + r.height / 2]; })()""")
         browser.point(1, 1)  # from elsewhere: at rest a pointer enters nothing
         browser.point(x, y)
