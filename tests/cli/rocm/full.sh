@@ -37,15 +37,7 @@ for chip in '90010 gfx90a' '90402 gfx942'; do
 		alone "$trap"
 		for mode in kernel window; do
 			name="$chip, $mode, $trap"
-			run dir "$trap" --replay $mode --set full -e "$more"
-			is "$status $(cat out)" "0 $(cat "alone.$trap")" "$name: the output is the program's"
-			is "$(accounted dir)" "$launches" "$name: every dispatch is counted or declined by name"
-			counted=$(counted dir)
-			[ "$counted" -ge "$least" ]
-			ok $? "$name: at least $least are counted"
-			[ "$least" = 0 ] || like "$("$retally" report dir | grep '^collected')" '13 of 13 passes, ([0-9]*) of \1 counters' "$name: all of it"
-			"$dump" dir/spool/*.rts >records
-			is "$(wrong_records dir/plan.json records "$counted" "${instances[$chip]}" | head -5)" '' "$name: a record of each instance of each counter in each pass"
+			replayed "$name" "$trap" $mode "$launches" "$least" "${instances[$chip]}" '13 of 13 passes, ([0-9]*) of \1 counters'
 			clean "$name" "$trap"
 		done
 	done <programs_of

@@ -99,15 +99,7 @@ is "$(tool_library maps)" "$shipped" 'the library in the program is the shipped 
 while read -r trap launches least; do
 	for mode in kernel window; do
 		name="retally, $mode, $trap"
-		run dir "$trap" --replay $mode --set full -e "$more"
-		is "$status $(cat out)" "0 $(cat "alone.$trap")" "$name: the output is the program's"
-		is "$(accounted dir)" "$launches" "$name: every dispatch is counted or declined by name"
-		counted=$(counted dir)
-		[ "$counted" -ge "$least" ]
-		ok $? "$name: at least $least are counted"
-		[ "$least" = 0 ] || like "$("$retally" report dir | grep '^collected')" '13 of 13 passes' "$name: 13 passes"
-		"$dump" dir/spool/*.rts >records
-		is "$(wrong_records dir/plan.json records "$counted" "$instances" | grep -vE "$absent" | head -5)" '' "$name: a record of each instance of each counter in each pass"
+		replayed "$name" "$trap" $mode "$launches" "$least" "$instances" '13 of 13 passes' "$absent"
 		is "$("$retally" report dir --by dispatch --wide --format csv -e SQ_WAVES | tail -n +2 | cut -d, -f16 | grep -cE '^(0|)$')" 0 "$name: with values"
 	done
 done <<'END'

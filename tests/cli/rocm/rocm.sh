@@ -66,6 +66,20 @@ wrong_records() { # PLAN RECORDS DISPATCHES 'BLOCK=INSTANCES ...': counters that
 			if (!wanted) print "no plan"
 		}' "$1" "$2"
 }
+replayed() { # NAME TRAP MODE LAUNCHES LEAST INSTANCES COLLECTED [ABSENT]: a program with the full set and the counters in $more;
+	# at least LEAST dispatches are counted, and then the report says COLLECTED; records that match ABSENT may be missing
+	local name=$1 trap=$2 counted
+	run dir "$trap" --replay "$3" --set full -e "${more:?}"
+	is "$status $(cat out)" "0 $(cat "alone.$trap")" "$name: the output is the program's"
+	is "$(accounted dir)" "$4" "$name: every dispatch is counted or declined by name"
+	counted=$(counted dir)
+	[ "$counted" -ge "$5" ]
+	ok $? "$name: at least $5 are counted"
+	[ "$5" = 0 ] || like "$("$retally" report dir | grep '^collected')" "$7" "$name: all of it"
+	"$dump" dir/spool/*.rts >records
+	is "$(wrong_records dir/plan.json records "$counted" "$6" | grep -vE "${8:-^$}" | head -5)" '' \
+		"$name: a record of each instance of each counter in each pass"
+}
 any_gpu() { # the probe's lines without how many values there were: the GPU of the golden file has other instances
 	sed 's/values [1-9][0-9]*$/values N/'
 }
