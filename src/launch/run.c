@@ -114,12 +114,13 @@ static int run_check_passes(const struct run_options *o, const struct plan *plan
 		return error_set(err, RC_INVALID, "the plan has no passes: nothing to collect");
 	if (o->of_total && o->of_total != plan->n_passes)
 		return error_set(err, RC_INVALID,
-				 "--pass %u/%u: the plan of this selection has %u passes, not %u",
-				 o->pass, o->of_total, plan->n_passes, o->of_total);
+				 "--pass %u/%u: the plan of this selection has %u pass%s, not %u",
+				 o->pass, o->of_total, plan->n_passes,
+				 plan->n_passes == 1 ? "" : "es", o->of_total);
 	if (o->pass > plan->n_passes)
 		return error_set(err, RC_INVALID,
-				 "--pass %u: the plan of this selection has %u passes", o->pass,
-				 plan->n_passes);
+				 "--pass %u: the plan of this selection has %u pass%s", o->pass,
+				 plan->n_passes, plan->n_passes == 1 ? "" : "es");
 	return 0;
 }
 
