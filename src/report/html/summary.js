@@ -123,7 +123,7 @@ function tiles() {
 	list.push(tile('Counted on', visible(plan.chip) || '\u2013', plural(c.executions, 'execution') + ', ' + plural(c.spools, 'process', 'processes')));
 	if (doc.replay) {
 		const r = doc.replay, times = r.live_ns ? r.span_ns / r.live_ns : 0;
-		list.push(tile('Cost of replay', times ? times.toFixed(1) + '\u00a0times' : show(r.span_ns, 'ns'),
+		list.push(tile('Cost of replay', times ? times.toFixed(1) + '\u00d7' : show(r.span_ns, 'ns'),
 			`${show(r.live_ns, 'ns')} live, ${show(r.span_ns, 'ns')} with replays`,
 			`${show(r.saved_bytes, 'bytes')} saved, ${show(r.restored_bytes, 'bytes')} restored`));
 	}
