@@ -40,6 +40,9 @@ enum opencl_status {
 #define OPENCL_DEVICE_PLATFORM                0x1031u
 #define OPENCL_DEVICE_PARENT_DEVICE           0x1042u
 #define OPENCL_DEVICE_TYPE_CPU                (UINT64_C(1) << 1)
+#define OPENCL_DEVICE_MAX_VARIABLE_SIZE       0x104Du /* ..._MAX_GLOBAL_VARIABLE_SIZE */
+#define OPENCL_DEVICE_SVM_CAPABILITIES        0x1053u
+#define OPENCL_SVM_FINE_GRAIN_SYSTEM          (UINT64_C(1) << 2)
 #define OPENCL_CONTEXT_DEVICES                0x1081u
 #define OPENCL_CONTEXT_NUM_DEVICES            0x1083u
 #define OPENCL_QUEUE_CONTEXT                  0x1090u

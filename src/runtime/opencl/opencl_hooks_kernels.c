@@ -26,7 +26,7 @@ static int32_t build_program(struct vendor_program *p, uint32_t n,
 {
 	if (layer_is_on()) {
 		rules_apply_context("clBuildProgram", NULL);
-		programs_forget(options);
+		programs_forget();
 	}
 	return layer.next.clBuildProgram(p, n, devices, options, notify, data);
 }
@@ -38,7 +38,7 @@ static int32_t compile_program(struct vendor_program *p, uint32_t n,
 {
 	if (layer_is_on()) {
 		rules_apply_context("clCompileProgram", NULL);
-		programs_forget(options);
+		programs_forget();
 	}
 	return layer.next.clCompileProgram(p, n, devices, options, n_headers, headers, names,
 					   notify, data);
@@ -49,7 +49,7 @@ link_program(struct vendor_context *c, uint32_t n, struct vendor_device *const *
 	     const char *options, uint32_t n_inputs, struct vendor_program *const *inputs,
 	     opencl_program_notify *notify, void *data, int32_t *status)
 {
-	programs_forget(NULL);
+	programs_forget();
 	return layer.next.clLinkProgram(c, n, devices, options, n_inputs, inputs, notify, data,
 					status);
 }

@@ -20,6 +20,7 @@
 #define OPENCL_DEVICES 16u   /* that are counted; on others everything is live */
 #define OPENCL_THREADS 1024u /* of all CPU devices together */
 #define OPENCL_EPOCH   1024u /* operations whose order is remembered, see opencl_order.c */
+#define OPENCL_POCL    "Portable Computing Language" /* PoCL's platform */
 
 enum object_kind {
 	OBJECT_CONTEXT = 1,
@@ -329,11 +330,16 @@ bool source_may_keep(const char *source);
 /* These options of clBuildProgram (or NULL) choose a language that has such variables. */
 bool options_may_keep(const char *options);
 
+/* ---- opencl_bitcode.c ---- */
+/* The built program has a variable that a kernel could change and the next launch would see; true
+ * where it cannot be told, as where there is no LLVM bitcode in it. */
+bool bitcode_may_keep(const unsigned char *bytes, size_t n);
+
 /* ---- opencl_programs.c ---- */
 /* Why no kernel of the program is replayed on the device (static), or NULL. */
 const char *program_why(struct vendor_program *p, const struct device *d);
-/* Programs are built anew, perhaps at an address that is known; with these options, or NULL. */
-void programs_forget(const char *options);
+/* Programs are built anew, perhaps at an address that is known. */
+void programs_forget(void);
 
 /* ---- opencl_hooks_*.c: fill in the entries that they hook ---- */
 void hooks_objects(struct opencl_dispatch *t);

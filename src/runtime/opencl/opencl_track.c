@@ -143,8 +143,7 @@ static struct device *device_add(struct vendor_device *handle)
 	d->is_cpu = (type & OPENCL_DEVICE_TYPE_CPU) != 0;
 	/* PoCL runs kernels of a CPU device on the very memory that a map of the buffer returns,
 	 * and never moves it. */
-	d->is_direct = d->is_cpu && !strcmp(d->platform, "Portable Computing Language") &&
-		       !layer.options.by_commands;
+	d->is_direct = d->is_cpu && !strcmp(d->platform, OPENCL_POCL) && !layer.options.by_commands;
 	d->threads = (struct runtime_threads){sizeof(d->threads), d, threads_list};
 	about = (struct runtime_opencl_device){d->number, d->name, d->platform, d->is_cpu};
 	if (layer.options.choose)
