@@ -38,34 +38,23 @@ static int compare_found(const void *a, const void *b)
 /* The header alone: a spool may be large, and most of them are known already. */
 static int read_header(struct store *s, struct found_spool *f, const char *path)
 {
-	union {
-		struct spool_header header;
-		uint64_t align;
-	} bytes;
-	struct spool_reader reader;
 	struct error why = {0};
 	struct stat st;
-	ssize_t n = -1;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), rc;
 
-	if (fd >= 0 && fstat(fd, &st) == 0) {
-		if (!S_ISREG(st.st_mode)) {
-			close(fd);
-			f->unreadable = "not a regular file";
-			return 0;
-		}
+	if (fd < 0 || fstat(fd, &st)) {
+		rc = error_set_errno(&why, 0, errno, "%s: cannot be read", f->file);
+	} else if (!S_ISREG(st.st_mode)) {
+		rc = error_set(&why, RC_INVALID, "not a regular file");
+	} else {
 		f->size = (uint64_t)st.st_size;
 		f->mtime_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
-		n = pread(fd, &bytes, sizeof(bytes.header), 0);
+		rc = spool_read_header(fd, f->file, &f->header, &why);
 	}
-	if (n < 0)
-		error_set_errno(&why, 0, errno, "%s: cannot be read", f->file);
 	if (fd >= 0)
 		close(fd);
-	if (n >= 0 && !spool_open_bytes(&reader, f->file, &bytes, (size_t)n, &why)) {
-		f->header = reader.header;
-		hash_text(&reader.header, sizeof(reader.header), f->header_hash);
-		spool_close_reader(&reader);
+	if (!rc) {
+		hash_text(&f->header, sizeof(f->header), f->header_hash);
 		return 0;
 	}
 	f->unreadable = arena_strdup(&s->arena, why.message);

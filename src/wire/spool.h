@@ -299,7 +299,12 @@ int spool_open(struct spool_reader *r, const char *path, struct error *err);
  * the reader and serves one reader at a time. */
 int spool_open_with(struct spool_reader *r, const char *path, struct spool_memory *memory,
 		    struct error *err);
+/* The same for a file that is open, which stays open; name is for messages. */
+int spool_open_fd(struct spool_reader *r, int fd, const char *name, struct spool_memory *memory,
+		  struct error *err);
 void spool_memory_release(struct spool_memory *m);
+/* The header alone, checked as spool_open does: a spool may be large. */
+int spool_read_header(int fd, const char *name, struct spool_header *header_out, struct error *err);
 /* From memory (fuzzing, tests). bytes must be 8-byte aligned and outlive the reader. */
 int spool_open_bytes(struct spool_reader *r, const char *name, const void *bytes, size_t size,
 		     struct error *err);

@@ -390,7 +390,6 @@ int spool_open(struct spool_reader *r, const char *path, struct error *err)
 int spool_open_with(struct spool_reader *r, const char *path, struct spool_memory *memory,
 		    struct error *err)
 {
-	struct stat st;
 	int fd, rc;
 
 	*r = (struct spool_reader){.name = path, .memory = memory};
@@ -398,15 +397,45 @@ int spool_open_with(struct spool_reader *r, const char *path, struct spool_memor
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return error_set_errno(err, 0, errno, "cannot open '%s'", path);
+	rc = spool_open_fd(r, fd, path, memory, err);
+	close(fd);
+	return rc;
+}
+
+int spool_open_fd(struct spool_reader *r, int fd, const char *name, struct spool_memory *memory,
+		  struct error *err)
+{
+	struct stat st;
+	int rc;
+
+	*r = (struct spool_reader){.name = name, .memory = memory};
 	if (fstat(fd, &st))
-		rc = error_set_errno(err, 0, errno, "cannot inspect '%s'", path);
+		rc = error_set_errno(err, 0, errno, "cannot inspect '%s'", name);
 	else if (!S_ISREG(st.st_mode))
-		rc = error_set(err, RC_INVALID, "'%s' is not a regular file", path);
+		rc = error_set(err, RC_INVALID, "'%s' is not a regular file", name);
 	else
 		rc = spool_load(r, fd, (size_t)st.st_size, err);
-	close(fd);
 	if (rc)
 		spool_close_reader(r);
+	return rc;
+}
+
+int spool_read_header(int fd, const char *name, struct spool_header *header_out, struct error *err)
+{
+	union {
+		struct spool_header header;
+		unsigned char bytes[sizeof(struct spool_header)];
+	} front;
+	struct spool_reader r = {.name = name, .bytes = front.bytes};
+	ssize_t n = spool_read_at(fd, front.bytes, sizeof(front.bytes), 0);
+	int rc;
+
+	if (n < 0)
+		return error_set_errno(err, 0, errno, "%s: cannot be read", name);
+	r.size = (size_t)n;
+	rc = spool_check_header(&r, err);
+	if (!rc)
+		*header_out = r.header;
 	return rc;
 }
 
