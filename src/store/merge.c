@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "base/str.h"
+#include "store/merge_files.h"
 #include "store/merge_spools.h"
 #include "wire/plan.h"
 #include "wire/spool.h"
@@ -353,7 +354,9 @@ static int merge_all(struct merge_target *t, const struct source *sources, size_
 int merge_directories(const char *const *dirs, size_t n, const char *out,
 		      struct merge_outcome *outcome, struct error *err)
 {
-	struct merge_target t = {.dir = out, .fd = -1, .spools = -1, .outcome = outcome};
+	struct spool_memory memory = {0};
+	struct merge_target t = {
+		.dir = out, .fd = -1, .spools = -1, .outcome = outcome, .memory = &memory};
 	struct source *sources = calloc(n + 1, sizeof(*sources));
 	size_t opened = 0;
 	struct stat st;
@@ -379,6 +382,7 @@ int merge_directories(const char *const *dirs, size_t n, const char *out,
 		source_release(&sources[--opened]);
 	free(sources);
 	merge_release_aliases(&t);
+	spool_memory_release(&memory);
 	if (t.spools >= 0)
 		close(t.spools);
 	if (t.fd >= 0)

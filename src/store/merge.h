@@ -2,8 +2,10 @@
 /*
  * Several run directories of one collection into one: any subset of passes, ranks and hosts, in any
  * order and grouping, with the same rows at the end. OUT becomes a run directory like any other:
- * plan.json, run.json (of all of them the one that was made first) and a copy of every spool. What
- * is in OUT already stays and takes part; OUT may be one of the inputs, which are never changed.
+ * plan.json, run.json (of all of them the one that was made first) and every spool: a clone where
+ * the file system makes them, a second name of a closed one of the same user on the same file
+ * system (in which a process may yet go on after an exec), else a copy. What is in OUT already
+ * stays and takes part; OUT may be one of the inputs, which are never changed.
  *
  * A spool is known by launch, host, rank and pid, whatever its file is called: given twice, or
  * again after a merge that was killed, it is one. Of two versions of it (a torn copy, one of a

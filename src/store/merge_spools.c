@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Copying spools. Every file is read whole, judged by its records, written under a temporary name
- * and renamed, so that neither a kill nor a full disk leaves half a spool under a name that counts.
+ * Bringing spools together. Each is read once, and judged by its records, whose checksums are
+ * looked at; then OUT gets it without another copy in memory, and where it can without any
+ * (merge_files.h).
  */
 #include "store/merge_spools.h"
 
 #include "base/str.h"
+#include "store/merge_files.h"
 #include "store/sql.h"
-#include "wire/spool.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,9 +21,11 @@
 
 #define MERGE_SPOOL_MAX ((size_t)1 << 40)
 
-/* One version of a spool, in memory. */
+/* One version of a spool, with fd -1 until it is open. */
 struct version {
-	char *bytes;
+	int fd;
+	struct stat st;
+	char *bytes; /* of one that is damaged or not closed; malloc'ed. NULL: the file's */
 	size_t size;
 	struct spool_header header;
 	bool closed;    /* the process came to its end */
@@ -53,102 +55,54 @@ int merge_problem(struct merge_outcome *o, struct error *err, const char *fmt, .
 	return no_memory(err);
 }
 
-int merge_read(const char *path, size_t max, char **bytes_out, size_t *size_out, struct error *err)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	size_t size = 0, done = 0;
-	char *bytes = NULL;
-	struct stat st;
-	ssize_t n = 0;
-	int rc = 0;
-
-	*bytes_out = NULL;
-	*size_out = 0;
-	if (fd < 0)
-		return error_set_errno(err, errno == ENOENT ? RC_NOT_FOUND : 0, errno,
-				       "cannot read '%s'", path);
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || (uint64_t)st.st_size > max) {
-		rc = error_set(err, RC_CORRUPT, "'%s' is not a regular file of a sensible size",
-			       path);
-	} else {
-		size = (size_t)st.st_size;
-		bytes = malloc(size + 1);
-		if (!bytes)
-			rc = no_memory(err);
-	}
-	while (!rc && done < size && (n = read(fd, bytes + done, size - done))) {
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			rc = error_set_errno(err, 0, errno, "cannot read '%s'", path);
-		else
-			done += (size_t)n;
-	}
-	close(fd);
-	if (rc) {
-		free(bytes);
-		return rc;
-	}
-	bytes[done] = '\0';
-	*bytes_out = bytes;
-	*size_out = done;
-	return 0;
-}
-
-int merge_write(int folder, const char *name, const void *bytes, size_t n, struct error *err)
-{
-	const char *from = bytes;
-	char temporary[64];
-	int fd, saved = 0;
-
-	snprintf(temporary, sizeof(temporary), MERGE_TEMPORARY "%d", (int)getpid());
-	fd = openat(folder, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
-	if (fd < 0)
-		return error_set_errno(err, 0, errno, "cannot write '%s'", name);
-	while (n && !saved) {
-		ssize_t done = write(fd, from, n < INT_MAX ? n : INT_MAX);
-
-		if (done < 0 && errno != EINTR)
-			saved = errno;
-		if (done > 0) {
-			from += done;
-			n -= (size_t)done;
-		}
-	}
-	if (close(fd) && !saved)
-		saved = errno;
-	if (!saved && renameat(folder, temporary, folder, name))
-		saved = errno;
-	if (!saved)
-		return 0;
-	unlinkat(folder, temporary, 0);
-	return error_set_errno(err, 0, saved, "cannot write '%s'", name);
-}
-
 /* ---- versions ---- */
 
 static void version_release(struct version *v)
 {
+	if (v->fd >= 0)
+		close(v->fd);
+	v->fd = -1;
 	free(v->bytes);
 	v->bytes = NULL;
 }
 
-/* Fills v from its bytes. RC_CORRUPT or RC_MISMATCH when not even the header can be used. */
-static int version_judge(struct version *v, const char *name, struct error *err)
+static void version_judge(struct version *v, struct spool_reader *r)
 {
 	struct spool_record record;
-	struct spool_reader r;
-	int rc = spool_open_bytes(&r, name, v->bytes, v->size, err), got;
+	int got;
 
-	if (rc)
-		return rc;
-	v->header = r.header;
-	while ((got = spool_next(&r, &record, &v->why)) > 0)
+	v->header = r->header;
+	v->records = 0;
+	while ((got = spool_next(r, &record, &v->why)) > 0)
 		v->records++;
 	v->damaged = got < 0;
-	v->closed = r.closed;
-	spool_close_reader(&r);
-	return 0;
+	v->closed = r->closed;
+	spool_close_reader(r);
+}
+
+/* Opens a file and fills v from its records. RC_NOT_FOUND; RC_CORRUPT or RC_MISMATCH when not even
+ * the header can be used: then v has the open file all the same. */
+static int version_open(struct version *v, const char *path, struct spool_memory *memory,
+			struct error *err)
+{
+	struct spool_reader r;
+	int rc;
+
+	*v = (struct version){.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)};
+	if (v->fd < 0)
+		return error_set_errno(err, errno == ENOENT ? RC_NOT_FOUND : 0, errno,
+				       "cannot read '%s'", path);
+	if (fstat(v->fd, &v->st))
+		return error_set_errno(err, 0, errno, "cannot inspect '%s'", path);
+	rc = spool_open_fd(&r, v->fd, path, memory, err);
+	if (!rc)
+		version_judge(v, &r);
+	return rc;
+}
+
+static bool version_is_same_file(const struct version *a, const struct version *b)
+{
+	return a->st.st_dev == b->st.st_dev && a->st.st_ino == b->st.st_ino;
 }
 
 /* A total order, so that the result does not depend on which version came first. */
@@ -160,9 +114,9 @@ static int version_compare(const struct version *a, const struct version *b)
 		return a->records > b->records ? 1 : -1;
 	if (a->damaged != b->damaged)
 		return a->damaged ? -1 : 1;
-	if (a->size != b->size)
-		return a->size > b->size ? 1 : -1;
-	return memcmp(a->bytes, b->bytes, a->size);
+	if (a->st.st_size != b->st.st_size)
+		return a->st.st_size > b->st.st_size ? 1 : -1;
+	return merge_compare(a->fd, b->fd);
 }
 
 /* Whether all records of `less` are the first ones of `more`. */
@@ -172,9 +126,9 @@ static bool version_begins(const struct version *less, const struct version *mor
 	struct spool_reader a, b;
 	bool same = true;
 
-	if (spool_open_bytes(&a, "", less->bytes, less->size, NULL))
+	if (spool_open_fd(&a, less->fd, "", NULL, NULL))
 		return false;
-	if (spool_open_bytes(&b, "", more->bytes, more->size, NULL)) {
+	if (spool_open_fd(&b, more->fd, "", NULL, NULL)) {
 		spool_close_reader(&a);
 		return false;
 	}
@@ -208,18 +162,25 @@ static int canonical_name(const struct spool_header *h, char **name_out, struct 
 
 /* ---- one spool ---- */
 
-/* A process may still be writing: then two copies differ. */
-static int read_version(const char *path, struct version *v, struct error *err)
+/* The version to be merged. A process may still be writing to one that is not closed: then two
+ * copies differ, RC_MISMATCH. What is judged is what OUT gets. */
+static int read_input(const struct merge_target *t, const char *path, struct version *v,
+		      struct error *err)
 {
-	char *again;
+	struct spool_reader r;
+	char *again = NULL;
 	size_t size;
-	int rc = merge_read(path, MERGE_SPOOL_MAX, &v->bytes, &v->size, err);
+	int rc = version_open(v, path, t->memory, err);
 
-	if (!rc)
-		rc = version_judge(v, path, err);
 	if (rc || v->closed)
 		return rc;
-	rc = merge_read(path, MERGE_SPOOL_MAX, &again, &size, err);
+	rc = merge_read(path, MERGE_SPOOL_MAX, &v->bytes, &v->size, err);
+	if (!rc)
+		rc = spool_open_bytes(&r, path, v->bytes, v->size, err);
+	if (!rc) {
+		version_judge(v, &r);
+		rc = merge_read(path, MERGE_SPOOL_MAX, &again, &size, err);
+	}
 	if (!rc && (size != v->size || memcmp(again, v->bytes, size)))
 		rc = error_set(err, RC_MISMATCH,
 			       "%s: is still being written; merge again when its process has ended",
@@ -228,43 +189,57 @@ static int read_version(const char *path, struct version *v, struct error *err)
 	return rc;
 }
 
+static int place_version(const struct merge_target *t, const char *name, const struct version *v,
+			 struct error *err)
+{
+	return v->bytes ? merge_write(t->spools, name, v->bytes, v->size, err)
+			: merge_place(v->fd, t->spools, name, err);
+}
+
+/* Keeps the better one of what OUT has under this name and of mine. */
+static int choose_version(const struct merge_target *t, const char *path, const char *where,
+			  const char *name, const struct version *there, bool is_readable,
+			  const struct version *mine, struct error *err)
+{
+	bool kept = is_readable && version_compare(there, mine) >= 0;
+	bool is_part = !is_readable || version_begins(kept ? mine : there, kept ? there : mine);
+	int rc = kept ? 0 : place_version(t, name, mine, err);
+
+	t->outcome->known += kept;
+	t->outcome->replaced += !kept && !rc;
+	if (!rc && !is_part)
+		rc = merge_problem(t->outcome, err,
+				   "%s: holds other records than '%s', which is of the same "
+				   "launch, host, rank and pid; the one with %zu records "
+				   "was kept, not the one with %zu",
+				   path, where, kept ? there->records : mine->records,
+				   kept ? mine->records : there->records);
+	return rc;
+}
+
 static int put_version(const struct merge_target *t, const char *path, const char *name,
 		       const struct version *mine, struct error *err)
 {
-	struct version there = {0};
+	struct version there = {.fd = -1};
 	char *where = NULL;
-	bool kept, is_part;
 	int rc;
 
 	if (asprintf(&where, "%s/spool/%s", t->dir, name) < 0)
 		return no_memory(err);
-	rc = merge_read(where, MERGE_SPOOL_MAX, &there.bytes, &there.size, err);
+	rc = version_open(&there, where, t->memory, err);
 	if (rc == RC_NOT_FOUND) {
 		*err = (struct error){0};
-		rc = merge_write(t->spools, name, mine->bytes, mine->size, err);
+		rc = place_version(t, name, mine, err);
 		t->outcome->copied += !rc;
-		free(where);
-		return rc;
-	}
-	if (rc || (there.size == mine->size && !memcmp(there.bytes, mine->bytes, mine->size))) {
-		t->outcome->known += !rc;
-	} else {
-		bool readable = !version_judge(&there, where, NULL);
+	} else if (there.fd >= 0) {
+		bool is_readable = !rc;
 
-		kept = readable && version_compare(&there, mine) >= 0;
-		is_part = !readable || version_begins(kept ? mine : &there, kept ? &there : mine);
-		if (!kept)
-			rc = merge_write(t->spools, name, mine->bytes, mine->size, err);
-		t->outcome->known += kept;
-		t->outcome->replaced += !kept && !rc;
-		if (!rc && !is_part)
-			rc = merge_problem(
-				t->outcome, err,
-				"%s: holds other records than '%s', which is of the same "
-				"launch, host, rank and pid; the one with %zu records "
-				"was kept, not the one with %zu",
-				path, where, kept ? there.records : mine->records,
-				kept ? mine->records : there.records);
+		*err = (struct error){0};
+		rc = 0;
+		if (version_is_same_file(&there, mine) || !merge_compare(there.fd, mine->fd))
+			t->outcome->known++;
+		else
+			rc = choose_version(t, path, where, name, &there, is_readable, mine, err);
 	}
 	version_release(&there);
 	free(where);
@@ -283,10 +258,10 @@ static const char *name_in_out(const struct merge_target *t, const char *canonic
 
 static int merge_spool(const struct merge_target *t, const char *path, struct error *err)
 {
-	struct version v = {0};
+	struct version v = {.fd = -1};
 	struct error why = {0};
 	char *name = NULL;
-	int rc = read_version(path, &v, &why);
+	int rc = read_input(t, path, &v, &why);
 
 	if (rc == RC_NO_MEMORY)
 		rc = no_memory(err);
@@ -374,17 +349,27 @@ struct finder {
 	size_t size;
 };
 
+/* False: no spool. */
+static bool header_of(const char *path, struct spool_header *header_out)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+	bool is_read = fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) &&
+		       !spool_read_header(fd, path, header_out, NULL);
+
+	if (fd >= 0)
+		close(fd);
+	return is_read;
+}
+
 static int each_find(void *data, const char *path, struct error *err)
 {
 	const struct finder *f = data;
-	struct spool_reader r;
+	struct spool_header h;
 
 	(void)err;
-	if (f->id[0] || spool_open(&r, path, NULL))
-		return 0;
-	if (!strcmp(r.header.plan_hash, f->plan_hash))
-		snprintf(f->id, f->size, "%s", r.header.collection);
-	spool_close_reader(&r);
+	if (!f->id[0] && header_of(path, &h) && !strcmp(h.plan_hash, f->plan_hash))
+		snprintf(f->id, f->size, "%s", h.collection);
 	return 0;
 }
 
@@ -401,13 +386,12 @@ static int each_alias(void *data, const char *path, struct error *err)
 {
 	struct merge_target *t = data;
 	struct merge_alias a = {0};
-	struct spool_reader r;
+	struct spool_header h;
 	int rc;
 
-	if (spool_open(&r, path, NULL))
+	if (!header_of(path, &h))
 		return 0;
-	rc = canonical_name(&r.header, &a.canonical, err);
-	spool_close_reader(&r);
+	rc = canonical_name(&h, &a.canonical, err);
 	if (!rc && strcmp(strrchr(path, '/') + 1, a.canonical) != 0) {
 		a.name = strdup(strrchr(path, '/') + 1);
 		if (a.name && vec_push(&t->aliases, a))

@@ -5,8 +5,12 @@
 #include "base/str.h"
 #include "run_dir.h"
 #include "store/merge.h"
+#include "store/merge_files.h"
 #include "store/store.h"
 
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -340,6 +344,124 @@ static void test_a_more_complete_version_wins(void **state)
 	free(text);
 }
 
+/* A spool with one pass, and where OUT is to have it. */
+static void add_spool(struct set *s, struct spool_writer *w, const char *name, char path_out[400],
+		      char out_path_out[400])
+{
+	struct spool_header h = run_dir_header(&s->dirs[0], 3);
+
+	run_dir_spool_of(&s->dirs[0], w, name, &h);
+	add_small_pass(w, 1, 5);
+	snprintf(path_out, 400, "%s/spool/%s.rts", s->dirs[0].path, name);
+	snprintf(out_path_out, 400, "%s/spool/%s.host.3.100.rts", s->out, h.launch);
+}
+
+static char *content(const char *path, size_t *n_out)
+{
+	char *bytes;
+
+	assert_int_equal(merge_read(path, SIZE_MAX, &bytes, n_out, NULL), 0);
+	return bytes;
+}
+
+static bool is_same_file(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	assert_int_equal(stat(a, &x) | stat(b, &y), 0);
+	return x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/* OUT may share the file of a closed spool only: others still change. */
+static void test_what_may_change_is_copied(void **state)
+{
+	struct set *s = *state;
+	const char *one[] = {s->dirs[0].path};
+	char open[400], open_out[400], bad[400], bad_out[400], good[400], good_out[400];
+	struct spool_writer w, closed;
+	char *before, *after;
+	size_t n, m;
+
+	add_spool(s, &w, "open", open, open_out);
+	add_spool(s, &closed, "bad", bad, bad_out);
+	finish(&closed);
+	run_dir_flip_byte(&s->dirs[0], "spool/bad.rts", 300);
+	add_spool(s, &closed, "good", good, good_out);
+	finish(&closed);
+	assert_int_equal(merge(one, 1, s->out), 1);
+	assert_false(is_same_file(open, open_out));
+	assert_false(is_same_file(bad, bad_out));
+	before = content(open_out, &n);
+	add_small_pass(&w, 2, 5);
+	after = content(open_out, &m);
+	assert_int_equal(n, m);
+	assert_memory_equal(before, after, n);
+	free(after);
+	free(before);
+	before = content(good, &n);
+	assert_int_equal(unlink(good), 0);
+	after = content(good_out, &m);
+	assert_int_equal(n, m);
+	assert_memory_equal(before, after, n);
+	free(after);
+	free(before);
+	finish(&w);
+	assert_int_equal(merge(one, 1, s->out), 1); /* the damaged one still */
+	before = content(open, &n);
+	after = content(open_out, &m); /* is whole by now */
+	assert_int_equal(n, m);
+	assert_memory_equal(before, after, n);
+	free(after);
+	free(before);
+}
+
+static void test_files_are_compared_and_placed(void **state)
+{
+	struct set *s = *state;
+	static char big[200000];
+	char *bytes;
+	int folder, a, b;
+	size_t n;
+
+	for (size_t i = 0; i < sizeof(big); i++)
+		big[i] = (char)(i * 7 + i / 999);
+	folder = open(s->dirs[0].path, O_RDONLY | O_DIRECTORY);
+	assert_true(folder >= 0);
+	assert_int_equal(merge_write(folder, "a", big, sizeof(big), NULL), 0);
+	assert_int_equal(merge_write(folder, "b", "other", 5, NULL), 0);
+	a = openat(folder, "a", O_RDONLY);
+	b = openat(folder, "b", O_RDONLY);
+	assert_int_equal(merge_compare(a, a), 0);
+	assert_true(merge_compare(a, b) < 0 && merge_compare(b, a) > 0);
+	close(b);
+	assert_int_equal(merge_place(a, folder, "b", NULL), 0); /* instead of what was there */
+	b = openat(folder, "b", O_RDONLY);
+	assert_int_equal(merge_compare(a, b), 0);
+	close(b);
+	big[sizeof(big) - 1]++;
+	assert_int_equal(merge_write(folder, "b", big, sizeof(big) - 1, NULL), 0);
+	b = openat(folder, "b", O_RDONLY);
+	assert_true(merge_compare(a, b) > 0 && merge_compare(b, a) < 0); /* its beginning */
+	close(b);
+	close(a);
+	/* No name is left that could be linked: copied, unless the file system clones. */
+	a = openat(folder, "a", O_RDONLY);
+	assert_int_equal(unlinkat(folder, "a", 0), 0);
+	assert_int_equal(merge_place(a, folder, "b", NULL), 0);
+	close(a);
+	b = openat(folder, ".", O_RDONLY | O_DIRECTORY);
+	assert_int_equal(faccessat(b, "a", F_OK, 0), -1);
+	close(b);
+	snprintf(s->other, sizeof(s->other), "%s/b", s->dirs[0].path);
+	bytes = content(s->other, &n);
+	big[sizeof(big) - 1]--;
+	assert_int_equal(n, sizeof(big));
+	assert_memory_equal(bytes, big, n);
+	free(bytes);
+	unlinkat(folder, "b", 0);
+	close(folder);
+}
+
 static void test_a_spool_that_is_gone_is_named(void **state)
 {
 	struct set *s = *state;
@@ -402,6 +524,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_damaged_and_foreign_spools_are_named, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(test_a_more_complete_version_wins, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(test_what_may_change_is_copied, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_files_are_compared_and_placed, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(test_a_spool_that_is_gone_is_named, set_up,
 						tear_down),
