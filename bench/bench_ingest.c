@@ -2,12 +2,14 @@
 /*
  * What it costs to take spools into the database and to read it back: writes a run directory with
  * SPOOLS spools, each with DISPATCHES dispatches counted in PASSES passes of COUNTERS counters, and
- * opens it (which ingests the spools), opens it again (which finds nothing new) and scans it, each
- * in a process of its own, with the most memory it used. A DIRECTORY is kept, and its spools are
- * used again by the next call with the same numbers.
- * Usage: bench_ingest [SPOOLS [DISPATCHES [PASSES [COUNTERS [DIRECTORY]]]]] (1 300000 1 8);
+ * opens it (which ingests the spools), opens it again (which finds nothing new), scans it, and
+ * merges it into another one, OUT, as the command does with the database of OUT; each in a process
+ * of its own, with the most memory it used. A DIRECTORY is kept, and its spools are used again by
+ * the next call with the same numbers. OUT is removed; on another file system spools are copied.
+ * Usage: bench_ingest [SPOOLS [DISPATCHES [PASSES [COUNTERS [DIRECTORY [OUT]]]]]] (1 300000 1 8);
  * a job of many ranks, one counter a pass, the worst case: 1000 10000 13 1
  */
+#include "store/merge.h"
 #include "store/store.h"
 
 #include <stdio.h>
@@ -24,7 +26,7 @@
 #define KERNELS      64
 
 struct bench {
-	const char *dir;
+	const char *dir, *out;
 	uint32_t spools, passes, counters;
 	uint64_t dispatches;
 	struct plan plan;
@@ -32,7 +34,8 @@ struct bench {
 
 enum step {
 	OPEN,
-	SCAN
+	SCAN,
+	MERGE
 };
 
 static void die(const struct error *err)
@@ -119,9 +122,10 @@ static int write_dispatch(const struct bench *b, struct spool_writer *w, uint64_
 				 b->counters * sizeof(*samples), err);
 }
 
-static void spool_path(const struct bench *b, uint32_t rank, char *path_out, size_t size)
+/* Of DIRECTORY or OUT; as a merge would call it, too. */
+static void spool_path(const char *dir, uint32_t rank, char *path_out, size_t size)
 {
-	snprintf(path_out, size, "%s/spool/l.h.%u.%u.rts", b->dir, rank, rank + 1);
+	snprintf(path_out, size, "%s/spool/l.h.%u.%u.rts", dir, rank, rank + 1);
 }
 
 static void write_spool(const struct bench *b, uint32_t rank)
@@ -138,7 +142,9 @@ static void write_spool(const struct bench *b, uint32_t rank)
 
 	snprintf(h.collection, sizeof(h.collection), "bench");
 	snprintf(h.plan_hash, sizeof(h.plan_hash), "%s", b->plan.hash);
-	spool_path(b, rank, path, sizeof(path));
+	snprintf(h.launch, sizeof(h.launch), "l");
+	snprintf(h.host, sizeof(h.host), "h");
+	spool_path(b->dir, rank, path, sizeof(path));
 	if (!access(path, F_OK))
 		return;
 	if (spool_create(&w, path, &h, &err))
@@ -165,14 +171,34 @@ static int count(void *data, const struct store_row *r, struct error *err)
 	return 0;
 }
 
+static void merge(const struct bench *b)
+{
+	struct merge_outcome outcome;
+	struct error err = {0};
+
+	if (merge_directories(&b->dir, 1, b->out, &outcome, &err))
+		die(&err);
+	if (outcome.copied != b->spools || outcome.problems.n) {
+		error_set(&err, RC_ERROR, "%zu spools were merged instead of %u", outcome.copied,
+			  b->spools);
+		die(&err);
+	}
+	merge_outcome_release(&outcome);
+}
+
 static void run_step(const struct bench *b, enum step step, uint64_t samples)
 {
 	struct store_scan all = {.pass = STORE_ALL_PASSES};
 	struct error err = {0};
 	struct store *s;
+	const char *dir = b->dir;
 	uint64_t n = 0;
 
-	if (store_open(&s, b->dir, &err) || (step == SCAN && store_scan(s, &all, count, &n, &err)))
+	if (step == MERGE) {
+		merge(b);
+		dir = b->out;
+	}
+	if (store_open(&s, dir, &err) || (step == SCAN && store_scan(s, &all, count, &n, &err)))
 		die(&err);
 	store_close(s);
 	if (step == SCAN && n != samples) {
@@ -206,27 +232,27 @@ static void measure(const struct bench *b, const char *what, enum step step, uin
 	fflush(stdout);
 }
 
-static void remove_all(const struct bench *b)
+static void remove_all(const struct bench *b, const char *dir)
 {
 	static const char *const rest[] = {"retally.db", "plan.json"};
 	char path[300];
 
 	for (uint32_t i = 0; i < b->spools; i++) {
-		spool_path(b, i, path, sizeof(path));
+		spool_path(dir, i, path, sizeof(path));
 		unlink(path);
 	}
 	for (size_t i = 0; i < sizeof(rest) / sizeof(rest[0]); i++) {
-		snprintf(path, sizeof(path), "%s/%s", b->dir, rest[i]);
+		snprintf(path, sizeof(path), "%s/%s", dir, rest[i]);
 		unlink(path);
 	}
-	snprintf(path, sizeof(path), "%s/spool", b->dir);
+	snprintf(path, sizeof(path), "%s/spool", dir);
 	rmdir(path);
-	rmdir(b->dir);
+	rmdir(dir);
 }
 
 int main(int argc, char **argv)
 {
-	char made[] = "/tmp/bench_ingest.XXXXXX", path[300];
+	char made[] = "/tmp/bench_ingest.XXXXXX", path[300], out[300];
 	struct bench b = {
 		.spools = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 1,
 		.dispatches = argc > 2 ? strtoull(argv[2], NULL, 10) : 300000,
@@ -242,6 +268,9 @@ int main(int argc, char **argv)
 	mkdir(b.dir, 0777);
 	snprintf(path, sizeof(path), "%s/spool", b.dir);
 	mkdir(path, 0777);
+	snprintf(out, sizeof(out), "%s-merged", b.dir);
+	b.out = argc > 6 ? argv[6] : out;
+	remove_all(&b, b.out);
 	write_plan(&b);
 	for (uint32_t i = 0; i < b.spools; i++)
 		write_spool(&b, i);
@@ -257,7 +286,9 @@ int main(int argc, char **argv)
 	if (!stat(path, &st))
 		printf("retally.db %.1f MB, %.1f bytes a sample\n", (double)st.st_size / 1e6,
 		       (double)st.st_size / (double)samples);
+	measure(&b, "merge", MERGE, samples);
+	remove_all(&b, b.out);
 	if (argc <= 5)
-		remove_all(&b);
+		remove_all(&b, b.dir);
 	return 0;
 }
