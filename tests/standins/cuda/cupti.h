@@ -46,6 +46,8 @@ struct metric {
 /* metrics.c. The metric of a name with suffix (".sum"); NULL: unknown. */
 const struct metric *metric_find(const char *name, const char **suffix_out);
 const struct metric *metric_at(unsigned i); /* NULL: no more */
+/* What else must be counted for a suffix; RAWS: nothing. */
+enum standin_raw metric_divisor(const char *suffix);
 enum unit raw_unit(enum standin_raw raw);
 unsigned unit_slots(enum unit unit); /* of a pass */
 /* From what was counted; NAN when a part is missing. */

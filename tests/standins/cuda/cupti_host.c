@@ -101,7 +101,7 @@ CUPTI(cuptiProfilerHostGetSupportedChips, struct cupti_host_chips)
 
 CUPTI(cuptiProfilerHostGetBaseMetrics, struct cupti_host_metrics)
 {
-	static const char *names[3][32];
+	static const char *names[3][64];
 	int rc = cupti_size(__func__, p->size, SIZE_OF(struct cupti_host_metrics, n));
 
 	rc = rc ? rc : host_of(__func__, p->host);
@@ -199,8 +199,8 @@ CUPTI(cuptiProfilerHostConfigAddMetrics, struct cupti_host_add_metrics)
 		for (unsigned k = 0; k < m->n; k++)
 			if (!schedule(&h->config, (enum standin_raw)m->parts[k], from))
 				return RESULT_OUT_OF_MEMORY;
-		if (!strcmp(suffix, "sum.per_second"))
-			schedule(&h->config, RAW_TIME_NS, from);
+		if (metric_divisor(suffix) != RAWS)
+			schedule(&h->config, metric_divisor(suffix), from);
 	}
 	if (h->config.pass_of[RAW_PCIE] && h->n_added > 1)
 		return CUPTI_NOT_SUPPORTED;

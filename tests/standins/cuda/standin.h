@@ -38,6 +38,16 @@ enum standin_raw {
 	RAW_OF_STORES,
 	RAW_OF_ATOMICS,
 	RAW_SASS,
+	RAW_DADD, /* arithmetic on floats of 64, 32 and 16 bits */
+	RAW_DMUL,
+	RAW_DFMA,
+	RAW_FADD,
+	RAW_FMUL,
+	RAW_FFMA,
+	RAW_HADD,
+	RAW_HMUL,
+	RAW_HFMA,
+	RAW_DRAM_CYCLES,
 	RAW_PCIE,
 	RAWS
 };
