@@ -94,6 +94,37 @@ __global__ void add(const float *a, const float *b, float *c, int n)
 		c[i] = a[i] + b[i];
 }
 
+__global__ void surface_inplace(cudaSurfaceObject_t s, int w, int h)
+{
+	int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y;
+	if (x < w && y < h) {
+		unsigned v = surf2Dread<unsigned>(s, x * 4, y);
+		surf2Dwrite(v * 3 + (unsigned)(x + y), s, x * 4, y);
+	}
+}
+__global__ void surface_named(const cudaSurfaceObject_t *s, int w, int h)
+{
+	int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y;
+	if (x < w && y < h) {
+		unsigned v = surf2Dread<unsigned>(*s, x * 4, y);
+		surf2Dwrite(v * 5 + 1u, *s, x * 4, y);
+	}
+}
+__global__ void surface_deep(cudaSurfaceObject_t s, int w, int h, int d)
+{
+	int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y, z = blockIdx.z;
+	if (x < w && y < h && z < d) {
+		uint2 v = surf3Dread<uint2>(s, x * 8, y, z);
+		surf3Dwrite(make_uint2(v.x * 3 + z, v.y ^ v.x), s, x * 8, y, z);
+	}
+}
+__global__ void texture_add(cudaTextureObject_t t, float *a, int w, int h)
+{
+	int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y;
+	if (x < w && y < h)
+		a[y * w + x] = a[y * w + x] * 0.5f + tex2D<float>(t, x + 0.5f, y + 0.5f);
+}
+
 static uint64_t sum_bytes(const void *p, size_t n)
 {
 	uint64_t h = 1469598103934665603u;
@@ -406,6 +437,130 @@ static void case_threads()
 		show("threads", sums[t]);
 }
 
+static cudaResourceDesc resource_of(cudaArray_t array)
+{
+	cudaResourceDesc r = {};
+	r.resType = cudaResourceTypeArray;
+	r.res.array.array = array;
+	return r;
+}
+static cudaSurfaceObject_t surface_of(cudaArray_t array)
+{
+	cudaResourceDesc r = resource_of(array);
+	cudaSurfaceObject_t s;
+	CK(cudaCreateSurfaceObject(&s, &r));
+	return s;
+}
+// All of an array from or to the host.
+static void move(cudaArray_t array, std::vector<unsigned> &host, cudaExtent e, size_t element, bool in)
+{
+	cudaMemcpy3DParms p = {};
+	cudaPitchedPtr at = make_cudaPitchedPtr(host.data(), e.width * element, e.width, e.height ? e.height : 1);
+	p.extent = make_cudaExtent(e.width, e.height ? e.height : 1, e.depth ? e.depth : 1);
+	p.kind = in ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost;
+	(in ? p.dstArray : p.srcArray) = array;
+	(in ? p.srcPtr : p.dstPtr) = at;
+	CK(cudaMemcpy3D(&p));
+}
+static std::vector<unsigned> counted(size_t n)
+{
+	std::vector<unsigned> x(n);
+	for (size_t i = 0; i < n; i++)
+		x[i] = 7 * (unsigned)i + 3;
+	return x;
+}
+static const int W = 1237, H = 331; // no row ends where a chunk does
+static const cudaExtent FLAT = {W, H, 0};
+static cudaArray_t flat()
+{
+	cudaArray_t array;
+	cudaChannelFormatDesc d = cudaCreateChannelDesc<unsigned>();
+	std::vector<unsigned> x = counted((size_t)W * H);
+	CK(cudaMalloc3DArray(&array, &d, FLAT, cudaArraySurfaceLoadStore));
+	move(array, x, FLAT, 4, true);
+	return array;
+}
+static void show_flat(const char *name, cudaArray_t array)
+{
+	std::vector<unsigned> x((size_t)W * H);
+	move(array, x, FLAT, 4, false);
+	show(name, sum_bytes(x.data(), x.size() * 4));
+}
+static void case_surfaces() // arrays that are written in place, by parameter and by a handle in memory
+{
+	dim3 grid((W + 127) / 128, H);
+	cudaArray_t x = flat(), y = flat();
+	cudaSurfaceObject_t sx = surface_of(x), sy = surface_of(y), *named;
+	CK(cudaMalloc(&named, sizeof(sy)));
+	CK(cudaMemcpy(named, &sy, sizeof(sy), cudaMemcpyHostToDevice));
+	for (int i = 0; i < 6; i++) {
+		surface_inplace<<<grid, 128>>>(sx, W, H);
+		surface_inplace<<<grid, 128>>>(sx, W / 2, H / 2);
+		surface_named<<<grid, 128>>>(named, W, H);
+		if (i == 2)
+			CK(cudaDeviceSynchronize());
+	}
+	CK(cudaDeviceSynchronize());
+	show_flat("surface x", x);
+	show_flat("surface named", y);
+	CK(cudaDestroySurfaceObject(sx));
+	CK(cudaDestroySurfaceObject(sy));
+	CK(cudaFreeArray(x));
+	CK(cudaFreeArray(y));
+	CK(cudaFree(named));
+}
+static void case_slices() // three dimensions, and a level of a mipmapped array
+{
+	const int w = 61, h = 37, d = 29;
+	cudaExtent e = make_cudaExtent(w, h, d);
+	cudaChannelFormatDesc two = cudaCreateChannelDesc<uint2>(), one = cudaCreateChannelDesc<unsigned>();
+	cudaArray_t deep, level;
+	cudaMipmappedArray_t levels;
+	std::vector<unsigned> x = counted((size_t)2 * w * h * d), y = counted((size_t)(W / 2) * (H / 2));
+	CK(cudaMalloc3DArray(&deep, &two, e, cudaArraySurfaceLoadStore));
+	CK(cudaMallocMipmappedArray(&levels, &one, FLAT, 3, cudaArraySurfaceLoadStore));
+	CK(cudaGetMipmappedArrayLevel(&level, levels, 1));
+	move(deep, x, e, 8, true);
+	move(level, y, make_cudaExtent(W / 2, H / 2, 0), 4, true);
+	cudaSurfaceObject_t s = surface_of(deep), t = surface_of(level);
+	for (int i = 0; i < 4; i++) {
+		surface_deep<<<dim3(1, h, d), 64>>>(s, w, h, d);
+		surface_inplace<<<dim3((W / 2 + 127) / 128, H / 2), 128>>>(t, W / 2, H / 2);
+	}
+	CK(cudaDeviceSynchronize());
+	move(deep, x, e, 8, false);
+	move(level, y, make_cudaExtent(W / 2, H / 2, 0), 4, false);
+	show("slices", sum_bytes(x.data(), x.size() * 4));
+	show("level", sum_bytes(y.data(), y.size() * 4));
+	CK(cudaDestroySurfaceObject(s));
+	CK(cudaDestroySurfaceObject(t));
+	CK(cudaFreeArray(deep));
+	CK(cudaFreeMipmappedArray(levels));
+}
+static void case_textures() // what is read is copied to the array between launches that are not waited for
+{
+	const int w = 256, h = N / 256;
+	float *a = filled(N, 1), *b = filled(N, 2);
+	cudaChannelFormatDesc d = cudaCreateChannelDesc<float>();
+	cudaArray_t array;
+	cudaTextureDesc how = {};
+	cudaTextureObject_t t;
+	CK(cudaMallocArray(&array, &d, w, h));
+	cudaResourceDesc r = resource_of(array);
+	CK(cudaCreateTextureObject(&t, &r, &how, nullptr));
+	for (int i = 0; i < 4; i++) {
+		inplace<<<GRID>>>(a, N);
+		CK(cudaMemcpy2DToArrayAsync(array, 0, 0, a, w * 4, w * 4, h, cudaMemcpyDeviceToDevice));
+		texture_add<<<dim3(w / 128, h), 128>>>(t, b, w, h);
+		texture_add<<<dim3(w / 128, h), 128>>>(t, a, w, h);
+	}
+	show("textures", device_sum(a, N * 4) ^ device_sum(b, N * 4));
+	CK(cudaDestroyTextureObject(t));
+	CK(cudaFreeArray(array));
+	CK(cudaFree(a));
+	CK(cudaFree(b));
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
@@ -417,7 +572,8 @@ int main(int argc, char **argv)
 		{"once", case_once},	       {"mapped", case_mapped},	  {"graph", case_graph},
 		{"alloc", case_async_alloc},   {"streams", case_streams}, {"callback", case_callback},
 		{"copies", case_copies},       {"poll", case_poll},	  {"threads", case_threads},
-		{"spin", case_spin},
+		{"spin", case_spin},	       {"surfaces", case_surfaces}, {"slices", case_slices},
+		{"textures", case_textures},
 	};
 	for (auto &c : cases)
 		if (argc > 1 && !strcmp(argv[1], "list"))

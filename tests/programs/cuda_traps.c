@@ -4,7 +4,8 @@
  * device. Prints one line a trap with a hash of all its memory: whoever watches, the lines must be
  * those of the program alone. usage: cuda_traps [TRAP...] | cuda_traps list
  */
-#include "functions.h"
+#include "cuda_traps.h"
+
 #include "nvtx_marks.h"
 
 #include <pthread.h>
@@ -13,14 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define N     5000u
-#define BYTES (N * 4ul)
+struct CUmod_st *module;
+struct CUstream_st *q, *q2;
+cu_ptr a, b, c;
+unsigned n = N;
 
-static struct CUmod_st *module;
-static struct CUstream_st *q, *q2;
-static cu_ptr a, b, c;
-
-static void check(cu_result result, const char *what)
+void check(cu_result result, const char *what)
 {
 	const char *name = NULL;
 
@@ -30,9 +29,8 @@ static void check(cu_result result, const char *what)
 	printf("%s: %s\n", what, name ? name : "an error");
 	exit(3);
 }
-#define works(call) check(call, #call)
 
-static struct CUfunc_st *function(const char *name)
+struct CUfunc_st *function(const char *name)
 {
 	struct CUfunc_st *f;
 
@@ -40,18 +38,14 @@ static struct CUfunc_st *function(const char *name)
 	return f;
 }
 
-static void launch_list(struct CUstream_st *stream, const char *name, void **arguments)
+void launch_list(struct CUstream_st *stream, const char *name, void **arguments)
 {
 	check(cuLaunchKernel(function(name), (N + 255) / 256, 1, 1, 256, 1, 1, 0, stream, arguments,
 			     NULL),
 	      name);
 }
-/* The arguments are lvalues of the kernel's own types. */
-#define launch(stream, name, ...) launch_list(stream, name, (void *[]){__VA_ARGS__})
 
-static unsigned n = N;
-
-static uint64_t hash_bytes(const unsigned char *bytes, size_t size)
+uint64_t hash_bytes(const unsigned char *bytes, size_t size)
 {
 	uint64_t h = 0xcbf29ce484222325u;
 
@@ -60,7 +54,7 @@ static uint64_t hash_bytes(const unsigned char *bytes, size_t size)
 	return h;
 }
 
-static uint64_t hash(cu_ptr address, size_t size)
+uint64_t hash(cu_ptr address, size_t size)
 {
 	static unsigned char bytes[1 << 20];
 
@@ -68,7 +62,7 @@ static uint64_t hash(cu_ptr address, size_t size)
 	return hash_bytes(bytes, size);
 }
 
-static void show(const char *name, uint64_t value)
+void show(const char *name, uint64_t value)
 {
 	printf("%-12s %016llx\n", name, (unsigned long long)value);
 	fflush(stdout);
@@ -551,20 +545,6 @@ static void nvtx(void)
 	works(cuStreamSynchronize(q));
 }
 
-/* While there is a surface a kernel may write an array, of which nobody could see what was there.
- */
-static void surface(void)
-{
-	uint64_t made;
-
-	launch(q, "update", &a, &n);
-	works(cuSurfObjectCreate(&made, NULL));
-	launch(q, "update", &b, &n);
-	launch(q, "add", &a, &b, &c, &n);
-	works(cuSurfObjectDestroy(made));
-	launch(q, "update", &c, &n);
-}
-
 /* Names and ways to launch by which kernels are told that wait for others elsewhere. */
 static void collectives(void)
 {
@@ -604,37 +584,27 @@ int main(int argc, char **argv)
 		const char *name;
 		void (*run)(void);
 		int by_name;
-	} traps[] = {{"update", update, 0},
-		     {"atomics", atomics, 0},
-		     {"chain", chain, 0},
-		     {"streams", streams, 0},
-		     {"globals", globals, 0},
-		     {"spin", spin, 0},
-		     {"hold", hold, 1},
-		     {"mapped", mapped, 0},
-		     {"managed", managed, 0},
-		     {"append", append, 0},
-		     {"once", once, 0},
-		     {"pools", pools, 0},
-		     {"transfers", transfers, 0},
-		     {"graph", graph, 0},
-		     {"callback", callback, 0},
-		     {"stray", stray, 0},
-		     {"ways", ways, 0},
-		     {"contexts", contexts, 0},
-		     {"threads", threads, 0},
-		     {"library", library, 0},
-		     {"kinds", kinds, 0},
-		     {"wild", wild, 1},
-		     {"profiler", profiler, 1},
-		     {"nvtx", nvtx, 1},
-		     {"waits", waits, 1},
-		     {"surface", surface, 1},
-		     {"collectives", collectives, 1}};
+	} traps[] = {{"update", update, 0},       {"atomics", atomics, 0},
+		     {"chain", chain, 0},         {"streams", streams, 0},
+		     {"globals", globals, 0},     {"spin", spin, 0},
+		     {"hold", hold, 1},           {"mapped", mapped, 0},
+		     {"managed", managed, 0},     {"append", append, 0},
+		     {"once", once, 0},           {"pools", pools, 0},
+		     {"transfers", transfers, 0}, {"graph", graph, 0},
+		     {"callback", callback, 0},   {"stray", stray, 0},
+		     {"ways", ways, 0},           {"contexts", contexts, 0},
+		     {"threads", threads, 0},     {"library", library, 0},
+		     {"kinds", kinds, 0},         {"wild", wild, 1},
+		     {"profiler", profiler, 1},   {"nvtx", nvtx, 1},
+		     {"waits", waits, 1},         {"surfaces", surfaces, 0},
+		     {"parts", parts, 0},         {"handles", handles, 0},
+		     {"reference", reference, 0}, {"textures", textures, 0},
+		     {"unsavable", unsavable, 1}, {"collectives", collectives, 1}};
 	static const char image[] = "standin-module\n"
 				    "kernel update\nkernel add\nkernel histogram\nkernel chain\n"
 				    "kernel globals\nkernel append\nkernel once\nkernel spin\n"
 				    "kernel answer\nkernel set\nkernel stray\nkernel wild\n"
+				    "kernel surface\nkernel surface_at\nkernel texture\n"
 				    "kernel ncclDevKernel_update\n"
 				    "kernel ncclKernel_AllReduce_RING_LL\n"
 				    "kernel nvshmemi_transfer_rma\n"

@@ -28,12 +28,12 @@ static nvtx_function **nvtx_core2[15] = {
 	[NVTX_DOMAIN_RANGE_POP] = (nvtx_function **)(void *)&nvtx_pop,
 	[NVTX_DOMAIN_REGISTER_STRING_A] = (nvtx_function **)(void *)&nvtx_string};
 
-static int nvtx_module_table(int module, nvtx_function ****table_out, unsigned *n_out)
+static int nvtx_module_table(int which, nvtx_function ****table_out, unsigned *n_out)
 {
-	if (module != NVTX_CORE && module != NVTX_CORE2)
+	if (which != NVTX_CORE && which != NVTX_CORE2)
 		return 0;
-	*table_out = module == NVTX_CORE ? nvtx_core : nvtx_core2;
-	*n_out = module == NVTX_CORE ? 16 : 15;
+	*table_out = which == NVTX_CORE ? nvtx_core : nvtx_core2;
+	*n_out = which == NVTX_CORE ? 16 : 15;
 	return 1;
 }
 
@@ -61,16 +61,16 @@ static uint64_t nvtx_id;
 
 static void nvtx_marks_before(unsigned round)
 {
-	struct nvtx_attributes a = {
-		.version = 3, .size = sizeof(a), .message_type = NVTX_MESSAGE_REGISTERED};
+	struct nvtx_attributes mark = {
+		.version = 3, .size = sizeof(mark), .message_type = NVTX_MESSAGE_REGISTERED};
 
 	if (!round)
 		nvtx_load();
 	if (round % 2 == 0 && nvtx_start)
 		nvtx_id = nvtx_start("pair");
 	if (round % 2 && nvtx_push && nvtx_string) {
-		a.message = nvtx_string(NULL, "inner");
-		if (nvtx_push(NULL, &a) != 0)
+		mark.message = nvtx_string(NULL, "inner");
+		if (nvtx_push(NULL, &mark) != 0)
 			fputs("NVTX: a wrong level\n", stderr);
 	}
 }

@@ -20,7 +20,8 @@ enum memory_kind {
 	MEMORY_MANAGED,  /* moves between device and host */
 	MEMORY_HOST,     /* the host can use it at any time: pinned, registered, fine-grained */
 	MEMORY_VARIABLE, /* of a module, on the device */
-	MEMORY_FOREIGN   /* of another process or API, or mapped in several places */
+	MEMORY_FOREIGN,  /* of another process or API, or mapped in several places */
+	MEMORY_ARRAY     /* has no address on the device: the runtime gives it one of its own */
 };
 struct program_memory {
 	uint64_t address, size;

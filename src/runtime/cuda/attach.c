@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Listening to the program's driver calls: see cuda_runtime.h. */
+#include "runtime/cuda/arrays.h"
 #include "runtime/cuda/calls.h"
 #include "runtime/cuda/checks.h"
 #include "runtime/cuda/cuda_runtime.h"
@@ -175,6 +176,7 @@ static void context_destroyed(struct cuda_context *c)
 	while (memories_take_of_owner(&cuda_session.memories, c->number, &m))
 		if (m.known && c->device)
 			replay_memory_remove(c->device, m.known);
+	cuda_arrays_forget(c);
 	c->gone = true;
 }
 

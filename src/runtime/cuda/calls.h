@@ -27,6 +27,15 @@ extern const size_t cuda_n_launch_calls;
 /* In memory_calls.c. */
 extern const struct cuda_call_entry cuda_memory_calls[];
 extern const size_t cuda_n_memory_calls;
+/* In arrays.c. */
+extern const struct cuda_call_entry cuda_array_calls[];
+extern const size_t cuda_n_array_calls;
+
+/* The program has it; it was given back. Neither ends a window. */
+void cuda_memory_add(struct cuda_context *c, uint64_t address, size_t size, enum memory_kind kind);
+void cuda_memory_remove(const struct program_memory *m);
+/* Before the program takes so much: what we hold and do not use must not be missing to it. */
+void cuda_memory_make_room(struct cuda_context *c, size_t bytes, const char *call);
 
 /* runtime.enter, runtime.leave */
 bool cuda_enter(void *device);

@@ -11,6 +11,7 @@
  */
 #include "runtime/cuda/checks.h"
 
+#include "runtime/cuda/arrays.h"
 #include "runtime/cuda/drain.h"
 #include "runtime/cuda/stores.h"
 
@@ -18,6 +19,8 @@
 
 #define BLOCK   256
 #define SCRATCH (1u << 20) /* bits of 8 Mi chunks; larger comparisons go in pieces */
+/* Of an array so much at a time is copied to where our kernels can read it. */
+#define STAGE (64ull << 20)
 
 static const char checks_ptx[] =
 	".version 7.0\n"
@@ -144,36 +147,82 @@ static cu_result checks_fetch(struct cuda_context *c, size_t bytes)
 	return result;
 }
 
+/* A place of ours for parts of the array. NULL in *stage_out for other memory. */
+static int stage_get(struct cuda_context *c, const struct runtime_memory *m, void **stage_out,
+		     struct error *err)
+{
+	uint64_t size = m->size < STAGE ? m->size : STAGE;
+
+	*stage_out = NULL;
+	if (!cuda_array_is(m->address))
+		return 0;
+	if (!cuda_store_get(c, size, RUNTIME_STORE_DEVICE, stage_out, NULL))
+		return 0;
+	return cuda_store_get(c, size, RUNTIME_STORE_HOST, stage_out, err);
+}
+
+static void stage_put(struct cuda_context *c, void *stage, cu_result result)
+{
+	if (!stage)
+		return;
+	if (result) /* a copy may be under way */
+		cuda_session.driver.stream_wait(c->own);
+	cuda_store_put(c, stage);
+}
+
+/* Where our kernels find a part of memory, with the stage of an array as much as fits. */
+static cu_result stage_fill(struct cuda_context *c, const struct runtime_memory *m, uint64_t offset,
+			    uint64_t bytes, void *stage, cu_ptr *at_out)
+{
+	*at_out = stage ? cuda_store_address(stage) : m->address + offset;
+	return stage ? cuda_array_copy(m->address, offset, bytes, *at_out, false, c->own) : CU_OK;
+}
+
+static cu_result compare(struct cuda_context *c, cu_ptr a, cu_ptr b, uint64_t bytes, uint64_t chunk,
+			 uint64_t n_chunks, uint64_t *bitmap)
+{
+	const struct cuda_driver *d = &cuda_session.driver;
+	uint64_t size = (n_chunks + 63) / 64 * 8;
+	void *arguments[] = {&a, &b, &bytes, &chunk, &c->scratch};
+	cu_result result = d->set8(c->scratch, 0, size, c->own);
+
+	if (!result)
+		result = d->launch(c->compare, (unsigned)n_chunks, 1, 1, BLOCK, 1, 1, 0, c->own,
+				   arguments, NULL);
+	if (!result)
+		result = checks_fetch(c, size);
+	if (!result)
+		memcpy(bitmap, c->scratch_host, size);
+	return result;
+}
+
 int cuda_check_compare(void *device, const struct runtime_memory *m, uint64_t offset,
 		       uint64_t bytes, void *store, uint64_t store_offset, uint64_t chunk,
 		       uint64_t *bitmap, struct error *err)
 {
-	const struct cuda_driver *d = &cuda_session.driver;
 	struct cuda_context *c = device;
 	uint64_t n_chunks = (bytes + chunk - 1) / chunk, most = (uint64_t)SCRATCH * 8;
+	cu_result result = CU_OK;
+	void *stage = NULL;
 	int rc = checks_load(c, err);
 
+	rc = rc ? rc : stage_get(c, m, &stage, err);
 	if (rc)
 		return rc;
-	for (uint64_t first = 0; first < n_chunks; first += most) {
+	if (stage) /* whole words of the bitmap */
+		most = STAGE / chunk / 64 * 64;
+	for (uint64_t first = 0; first < n_chunks && !result; first += most) {
 		uint64_t n = n_chunks - first < most ? n_chunks - first : most;
-		uint64_t at = first * chunk, size = (n + 63) / 64 * 8;
-		cu_ptr a = m->address + offset + at;
-		cu_ptr b = cuda_store_address(store) + store_offset + at;
-		uint64_t left = bytes - at;
-		void *arguments[] = {&a, &b, &left, &chunk, &c->scratch};
-		cu_result result = d->set8(c->scratch, 0, size, c->own);
+		uint64_t at = first * chunk, left = bytes - at;
+		cu_ptr a, b = cuda_store_address(store) + store_offset + at;
 
-		if (!result)
-			result = d->launch(c->compare, (unsigned)n, 1, 1, BLOCK, 1, 1, 0, c->own,
-					   arguments, NULL);
-		if (!result)
-			result = checks_fetch(c, size);
-		if (result)
-			return cuda_drain_fail("comparing memory", result, err);
-		memcpy(bitmap + first / 64, c->scratch_host, size);
+		if (left > n * chunk)
+			left = n * chunk;
+		result = stage_fill(c, m, offset + at, left, stage, &a);
+		result = result ? result : compare(c, a, b, left, chunk, n, bitmap + first / 64);
 	}
-	return 0;
+	stage_put(c, stage, result);
+	return result ? cuda_drain_fail("comparing memory", result, err) : 0;
 }
 
 /* The sum over the words of a part of memory, in c->scratch_host. */
@@ -197,15 +246,29 @@ int cuda_check_hash(void *device, const struct runtime_memory *m, uint64_t *hash
 		    struct error *err)
 {
 	struct cuda_context *c = device;
+	uint64_t hash = 0, n, sum;
+	cu_result result = CU_OK;
+	void *stage = NULL;
 	int rc = checks_load(c, err);
-	cu_result result;
 
+	rc = rc ? rc : stage_get(c, m, &stage, err);
 	if (rc)
 		return rc;
-	result = checks_sum(c, m->address, m->size);
+	for (uint64_t done = 0; done < m->size && !result; done += n) {
+		cu_ptr at;
+
+		n = stage && m->size - done > STAGE ? STAGE : m->size - done;
+		result = stage_fill(c, m, done, n, stage, &at);
+		result = result ? result : checks_sum(c, at, n);
+		if (result)
+			break;
+		memcpy(&sum, c->scratch_host, 8);
+		hash = hash * 0x9e3779b97f4a7c15u + sum;
+	}
+	stage_put(c, stage, result);
 	if (result)
 		return cuda_drain_fail("hashing memory", result, err);
-	memcpy(hash_out, c->scratch_host, 8);
+	*hash_out = hash;
 	return 0;
 }
 

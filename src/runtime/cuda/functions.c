@@ -136,7 +136,10 @@ static const struct cuda_module *module_get(struct cuda_context *c, struct CUmod
 	e->m.module = module;
 	/* Names are only ever added in front, so the list from here on does not change. */
 	for (const struct name *n = names; n; n = n->next) {
-		struct program_memory memory = {.kind = MEMORY_VARIABLE, .owner = c->number}, there;
+		struct program_memory memory = {.kind = MEMORY_VARIABLE,
+						.owner = c->number,
+						.module = (uint64_t)(uintptr_t)module},
+				      there;
 		cu_ptr *globals, address;
 		size_t size;
 

@@ -2,6 +2,7 @@
 /* Describing and recording launches, and doing them again: see launch.h. */
 #include "runtime/cuda/launch.h"
 
+#include "runtime/cuda/arrays.h"
 #include "runtime/cuda/functions.h"
 
 #include <limits.h>
@@ -58,11 +59,6 @@ void cuda_launch_release(void *device, void *recorded)
 
 /* ---- reach ---- */
 
-/* Which kernels do cannot be told: a surface is a number, in a parameter or in memory. Textures
- * only read, and arrays are copied to by calls that end the window. */
-#define WRITES_ARRAYS \
-	"the program has surfaces, by which a kernel may write CUDA arrays, which cannot be saved"
-
 struct reach {
 	struct cuda_context *context;
 	unsigned n;
@@ -112,7 +108,7 @@ static void reach_introduce(struct cuda_context *c)
 	if (!c->device || c->introduced == added)
 		return;
 	while (memories_unknown(&cuda_session.memories, c->number, &m)) {
-		struct runtime_memory r = {.address = m.address, .size = m.size, .data = c};
+		struct runtime_memory r = {.address = m.address, .size = m.size};
 		struct replay_memory *known;
 
 		/* Managed memory is saved and put back like the device's own: the host looks at it
@@ -125,6 +121,8 @@ static void reach_introduce(struct cuda_context *c)
 			r.flags |= RUNTIME_MEMORY_UNSAVABLE;
 			r.why = "memory of another process or API";
 		}
+		if (m.kind == MEMORY_ARRAY && (r.why = cuda_array_why_not(m.address)))
+			r.flags |= RUNTIME_MEMORY_UNSAVABLE;
 		known = replay_memory_add(c->device, &r);
 		if (!known)
 			return;
@@ -275,8 +273,6 @@ void cuda_launch_describe(struct cuda_context *c, const struct cu_launch_config 
 		op_out->shared_bytes += f->shared_bytes;
 		if (f->never)
 			reach.why = f->why;
-		else if (cuda_session.surfaces)
-			reach.why = WRITES_ARRAYS;
 		else if (!f->module)
 			reach.why = "its module's variables are not known";
 		op = record(f, config, arguments, extra, cooperative, &why);
@@ -285,6 +281,7 @@ void cuda_launch_describe(struct cuda_context *c, const struct cu_launch_config 
 		reach_introduce(c);
 		memories_scan(&cuda_session.memories, op_parameters(op), op->u.kernel.n_bytes,
 			      reach_add, &reach);
+		cuda_arrays_scan(c, op_parameters(op), op->u.kernel.n_bytes, reach_add, &reach);
 	}
 	for (unsigned i = 0; f && f->module && i < f->module->n_globals; i++) {
 		struct program_memory m;
@@ -365,8 +362,6 @@ void cuda_graph_describe(struct cuda_context *c, struct CUgraphExec_st *graph,
 		/* The nodes' parameters live in the driver: whatever there is can be reached. */
 		memories_each(&cuda_session.memories, c->number, reach_add, &reach);
 	}
-	if (!why && cuda_session.surfaces)
-		why = WRITES_ARRAYS;
 	reach.why = why ? why : reach.why;
 	op_out->recorded = op;
 	reach_end(&reach, op_out);

@@ -222,21 +222,6 @@ static void capture_ended(struct cuda_context *c, const struct cupti_callback_da
 		cuda_session.captures--;
 }
 
-/* ---- surfaces ---- */
-
-static void surface_made(struct cuda_context *c, const struct cupti_callback_data *data)
-{
-	cuda_boundary(c, data->function);
-	cuda_session.surfaces += cuda_result(data) == CU_OK;
-}
-
-static void surface_gone(struct cuda_context *c, const struct cupti_callback_data *data)
-{
-	(void)c;
-	if (!cuda_result(data) && cuda_session.surfaces > 0)
-		cuda_session.surfaces--;
-}
-
 /* ---- marks ---- */
 
 #define PROFILER_RANGE "cuProfilerStart"
@@ -274,9 +259,40 @@ static void stream_destroyed(struct cuda_context *c, const struct cupti_callback
 	cuda_drain_forget(c, *(struct CUstream_st *const *)data->params);
 }
 
+/* Its variables are memory no more. */
+static void forget_module(const struct CUmod_st *module)
+{
+	struct program_memory m;
+
+	while (module &&
+	       memories_take_of_module(&cuda_session.memories, (uint64_t)(uintptr_t)module, &m))
+		cuda_memory_remove(&m);
+}
+
 static void module_unloaded(struct cuda_context *c, const struct cupti_callback_data *data)
 {
 	cuda_boundary(c, data->function);
+	forget_module(*(struct CUmod_st *const *)data->params);
+	cuda_functions_forget();
+}
+
+/* A library has a module in each context that used it. */
+static void library_unloaded(struct cuda_context *c, const struct cupti_callback_data *data)
+{
+	const struct cuda_driver *d = &cuda_session.driver;
+	struct CUlib_st *library = *(struct CUlib_st *const *)data->params;
+
+	cuda_boundary(c, data->function);
+	for (unsigned i = 0; i < cuda_session.n_contexts && d->library_module; i++) {
+		struct cuda_context *k = &cuda_session.contexts[i];
+		struct CUmod_st *module = NULL;
+
+		if (!cuda_enter(k))
+			continue;
+		if (!d->library_module(&module, library))
+			forget_module(module);
+		cuda_leave(k);
+	}
 	cuda_functions_forget();
 }
 
@@ -411,9 +427,6 @@ const struct cuda_call_entry cuda_launch_calls[] = {
 	{"cuStreamEndCapture", NULL, capture_ended},
 	{"cuLaunchHostFunc", host_function, operation_end},
 	{"cuStreamAddCallback", host_function, operation_end},
-	{"cuSurfObjectCreate", NULL, surface_made},
-	{"cuSurfObjectDestroy", cuda_call_boundary, surface_gone},
-	{"cuSurfRefSetArray", NULL, surface_made}, /* stays so */
 	{"cuProfilerStart", NULL, profiler_started},
 	{"cuProfilerStop", profiler_stopped, NULL},
 	/* After the call the device is (nearly) idle; the program's own wait has no bound of ours.
@@ -431,7 +444,7 @@ const struct cuda_call_entry cuda_launch_calls[] = {
 	{"cuStreamDestroy", stream_destroyed, NULL},
 	{"cuStreamDestroy_v2", stream_destroyed, NULL},
 	{"cuModuleUnload", module_unloaded, NULL},
-	{"cuLibraryUnload", module_unloaded, NULL},
+	{"cuLibraryUnload", library_unloaded, NULL},
 	{"cuMemcpyDtoDAsync_v2", copy_device, operation_end},
 	{"cuMemcpyHtoDAsync_v2", copy_to_device, operation_end},
 	{"cuMemcpyDtoHAsync_v2", copy_to_host, NULL},

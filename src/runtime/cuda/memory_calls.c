@@ -3,7 +3,7 @@
 #include "runtime/cuda/calls.h"
 #include "runtime/cuda/stores.h"
 
-static void memory_add(struct cuda_context *c, cu_ptr address, size_t size, enum memory_kind kind)
+void cuda_memory_add(struct cuda_context *c, uint64_t address, size_t size, enum memory_kind kind)
 {
 	struct program_memory m = {
 		.address = address, .size = size, .kind = kind, .owner = c->number};
@@ -11,7 +11,7 @@ static void memory_add(struct cuda_context *c, cu_ptr address, size_t size, enum
 	memories_add(&cuda_session.memories, &m);
 }
 
-static void memory_remove(struct program_memory *m)
+void cuda_memory_remove(const struct program_memory *m)
 {
 	struct cuda_context *c = &cuda_session.contexts[m->owner];
 
@@ -19,17 +19,22 @@ static void memory_remove(struct program_memory *m)
 		replay_memory_remove(c->device, m->known);
 }
 
-/* Before the program takes memory: what we hold and do not use must not be missing to it. */
-static void make_room(struct cuda_context *c, const struct cupti_callback_data *data)
+void cuda_memory_make_room(struct cuda_context *c, size_t bytes, const char *call)
 {
-	const struct cu_alloc_params *p = data->params;
 	size_t free_bytes = 0, total = 0;
 
 	if (!c->device || cuda_session.driver.memory_info(&free_bytes, &total) ||
-	    free_bytes > p->bytes + CUDA_STORE_RESERVE_MIN)
+	    free_bytes > bytes + CUDA_STORE_RESERVE_MIN)
 		return;
-	cuda_boundary(c, data->function);
+	cuda_boundary(c, call);
 	cuda_store_trim(c);
+}
+
+static void make_room(struct cuda_context *c, const struct cupti_callback_data *data)
+{
+	const struct cu_alloc_params *p = data->params;
+
+	cuda_memory_make_room(c, p->bytes, data->function);
 }
 
 static void allocated(struct cuda_context *c, const struct cupti_callback_data *data)
@@ -37,7 +42,7 @@ static void allocated(struct cuda_context *c, const struct cupti_callback_data *
 	const struct cu_alloc_params *p = data->params;
 
 	if (!cuda_result(data))
-		memory_add(c, *p->address, p->bytes, MEMORY_DEVICE);
+		cuda_memory_add(c, *p->address, p->bytes, MEMORY_DEVICE);
 }
 
 static void allocated_pitch(struct cuda_context *c, const struct cupti_callback_data *data)
@@ -45,7 +50,7 @@ static void allocated_pitch(struct cuda_context *c, const struct cupti_callback_
 	const struct cu_alloc_pitch_params *p = data->params;
 
 	if (!cuda_result(data))
-		memory_add(c, *p->address, *p->pitch * p->height, MEMORY_DEVICE);
+		cuda_memory_add(c, *p->address, *p->pitch * p->height, MEMORY_DEVICE);
 }
 
 static void allocated_managed(struct cuda_context *c, const struct cupti_callback_data *data)
@@ -53,7 +58,7 @@ static void allocated_managed(struct cuda_context *c, const struct cupti_callbac
 	const struct cu_alloc_params *p = data->params;
 
 	if (!cuda_result(data))
-		memory_add(c, *p->address, p->bytes, MEMORY_MANAGED);
+		cuda_memory_add(c, *p->address, p->bytes, MEMORY_MANAGED);
 }
 
 static void allocated_host(struct cuda_context *c, const struct cupti_callback_data *data)
@@ -61,7 +66,7 @@ static void allocated_host(struct cuda_context *c, const struct cupti_callback_d
 	const struct cu_host_alloc_params *p = data->params;
 
 	if (!cuda_result(data))
-		memory_add(c, (cu_ptr)(uintptr_t)*p->address, p->bytes, MEMORY_HOST);
+		cuda_memory_add(c, (cu_ptr)(uintptr_t)*p->address, p->bytes, MEMORY_HOST);
 }
 
 static void registered_host(struct cuda_context *c, const struct cupti_callback_data *data)
@@ -69,7 +74,7 @@ static void registered_host(struct cuda_context *c, const struct cupti_callback_
 	const struct cu_host_register_params *p = data->params;
 
 	if (!cuda_result(data))
-		memory_add(c, (cu_ptr)(uintptr_t)p->address, p->bytes, MEMORY_HOST);
+		cuda_memory_add(c, (cu_ptr)(uintptr_t)p->address, p->bytes, MEMORY_HOST);
 }
 
 static void forget(struct cuda_context *c, const struct cupti_callback_data *data, cu_ptr address)
@@ -80,7 +85,7 @@ static void forget(struct cuda_context *c, const struct cupti_callback_data *dat
 		return;
 	cuda_boundary(c, data->function);
 	if (memories_take(&cuda_session.memories, address, &m))
-		memory_remove(&m);
+		cuda_memory_remove(&m);
 }
 
 static void freed(struct cuda_context *c, const struct cupti_callback_data *data)
@@ -102,7 +107,7 @@ static void mapped(struct cuda_context *c, const struct cupti_callback_data *dat
 	const struct cu_map_params *p = data->params;
 
 	if (!cuda_result(data))
-		memory_add(c, p->address, p->bytes, MEMORY_DEVICE);
+		cuda_memory_add(c, p->address, p->bytes, MEMORY_DEVICE);
 }
 
 static void unmapped(struct cuda_context *c, const struct cupti_callback_data *data)
@@ -112,7 +117,7 @@ static void unmapped(struct cuda_context *c, const struct cupti_callback_data *d
 
 	cuda_boundary(c, data->function);
 	while (memories_take_in(&cuda_session.memories, p->address, p->bytes, &m))
-		memory_remove(&m);
+		cuda_memory_remove(&m);
 }
 
 /* Memory of another process: seen by it at any time, so it is not put back. Its size is asked of
@@ -127,7 +132,7 @@ static void imported(struct cuda_context *c, const struct cupti_callback_data *d
 	    cuda_session.driver.pointer_attribute(&start, CU_POINTER_RANGE_START, **p) ||
 	    cuda_session.driver.pointer_attribute(&size, CU_POINTER_RANGE_SIZE, **p))
 		return;
-	memory_add(c, start, size, MEMORY_FOREIGN);
+	cuda_memory_add(c, start, size, MEMORY_FOREIGN);
 }
 
 const struct cuda_call_entry cuda_memory_calls[] = {

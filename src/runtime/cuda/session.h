@@ -75,7 +75,6 @@ struct cuda_session {
 	struct cuda_context contexts[CUDA_CONTEXTS_MAX];
 	struct memories memories;
 	_Atomic int captures; /* streams being captured now */
-	_Atomic int surfaces; /* through which kernels may write arrays */
 };
 
 extern struct cuda_session cuda_session;

@@ -2,6 +2,7 @@
 /* The pool of saved contents: see stores.h. */
 #include "runtime/cuda/stores.h"
 
+#include "runtime/cuda/arrays.h"
 #include "runtime/cuda/drain.h"
 
 #include <stdlib.h>
@@ -134,8 +135,11 @@ int cuda_store_save(void *device, const struct runtime_memory *m, uint64_t offse
 	struct CUstream_st *stream = before ? before->queue_native : c->own;
 	cu_result result;
 
-	result = d->copy(cuda_store_address(store) + store_offset, m->address + offset, bytes,
-			 stream);
+	result = cuda_array_is(m->address)
+			 ? cuda_array_copy(m->address, offset, bytes,
+					   cuda_store_address(store) + store_offset, false, stream)
+			 : d->copy(cuda_store_address(store) + store_offset, m->address + offset,
+				   bytes, stream);
 	if (result)
 		return cuda_drain_fail("saving memory", result, err);
 	if (before)
@@ -152,8 +156,11 @@ int cuda_store_restore(void *device, const struct runtime_memory *m, uint64_t of
 	struct cuda_context *c = device;
 	cu_result result;
 
-	result = d->copy(m->address + offset, cuda_store_address(store) + store_offset, bytes,
-			 c->own);
+	result = cuda_array_is(m->address)
+			 ? cuda_array_copy(m->address, offset, bytes,
+					   cuda_store_address(store) + store_offset, true, c->own)
+			 : d->copy(m->address + offset, cuda_store_address(store) + store_offset,
+				   bytes, c->own);
 	c->own_busy = true;
 	return result ? cuda_drain_fail("restoring memory", result, err) : 0;
 }

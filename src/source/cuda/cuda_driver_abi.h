@@ -24,6 +24,7 @@ struct CUgraph_st;
 struct CUgraphExec_st;
 struct CUgraphNode_st;
 struct CUmemPoolHandle_st;
+struct CUarray_st;
 
 enum cu_results {
 	CU_OK = 0,
@@ -158,6 +159,91 @@ struct cu_instantiate_params { /* every cuGraphInstantiate*: the first two argum
 	struct CUgraph_st *graph;
 };
 
+/* ---- arrays and surfaces ---- */
+
+enum cu_array_format { /* those whose elements are channels of one size */
+	CU_FORMAT_U8 = 0x01,
+	CU_FORMAT_U16 = 0x02,
+	CU_FORMAT_U32 = 0x03,
+	CU_FORMAT_S8 = 0x08,
+	CU_FORMAT_S16 = 0x09,
+	CU_FORMAT_S32 = 0x0a,
+	CU_FORMAT_HALF = 0x10,
+	CU_FORMAT_FLOAT = 0x20,
+	CU_FORMAT_UNORM8X1 = 0xc0, /* X2, X4 follow; then the other three */
+	CU_FORMAT_UNORM16X1 = 0xc3,
+	CU_FORMAT_SNORM8X1 = 0xc6,
+	CU_FORMAT_SNORM16X1 = 0xc9,
+	CU_FORMAT_SNORM16X4 = 0xcb,
+};
+enum cu_array_flag {
+	CU_ARRAY_LAYERED = 0x01,
+	CU_ARRAY_SURFACE = 0x02, /* a surface may be made of it */
+	CU_ARRAY_SPARSE = 0x40,
+	CU_ARRAY_MAPPED_LATER = 0x80,
+};
+struct cu_array_2d {
+	size_t width, height; /* height 0: one dimension */
+	int format;
+	unsigned channels;
+};
+struct cu_array_3d {
+	size_t width, height, depth; /* depth: also layers */
+	int format;
+	unsigned channels, flags;
+};
+#define CU_MEMORY_ARRAY   3
+#define CU_MEMORY_UNIFIED 4
+struct cu_copy_side {
+	size_t x_bytes, y, z, level;
+	int memory_type;
+	void *host;
+	cu_ptr device;
+	struct CUarray_st *array;
+	void *reserved;
+	size_t pitch, height;
+};
+struct cu_copy_3d { /* CUDA_MEMCPY3D_v2 */
+	struct cu_copy_side from, to;
+	size_t width_bytes, height, depth;
+};
+struct cu_resource { /* of a surface or texture object */
+	int type;    /* 0: an array */
+	union {
+		struct CUarray_st *array;
+		int room[32];
+	} of;
+	unsigned flags;
+};
+_Static_assert(sizeof(struct cu_array_3d) == 40, "ABI");
+_Static_assert(sizeof(struct cu_copy_3d) == 200, "ABI");
+_Static_assert(sizeof(struct cu_resource) == 144, "ABI");
+
+struct cu_array_create_params { /* cuArrayCreate_v2, cuArray3DCreate_v2, cuMipmappedArrayCreate */
+	void **array_out;
+	const void *description; /* struct cu_array_2d for the first, else 3d */
+};
+struct cu_array_part_params { /* cuMipmappedArrayGetLevel, cuArrayGetPlane */
+	void **array_out;
+	void *of;
+	unsigned part;
+};
+struct cu_array_params { /* cuArrayDestroy, cuMipmappedArrayDestroy */
+	void *array;
+};
+struct cu_surface_create_params {
+	uint64_t *surface_out;
+	const struct cu_resource *resource;
+};
+struct cu_surface_params {
+	uint64_t surface;
+};
+struct cu_surface_reference_params { /* cuSurfRefSetArray */
+	void *reference;
+	void *array;
+	unsigned flags;
+};
+
 enum cu_pointer_attribute {
 	CU_POINTER_MEMORY_TYPE = 2, /* 1 host, 2 device, 3 array, 4 unified */
 	CU_POINTER_IS_MANAGED = 8,
@@ -237,12 +323,16 @@ enum cu_node_type {
 	  (struct CUkern_st *, size_t, size_t *, size_t *))                                        \
 	O(cuKernelGetFunction, kernel_function, (struct CUfunc_st **, struct CUkern_st *))         \
 	O(cuKernelGetAttribute, kernel_attribute, (int *, int, struct CUkern_st *, int))           \
+	O(cuLibraryGetModule, library_module, (struct CUmod_st **, struct CUlib_st *))             \
 	O(cuFuncLoad, function_load, (struct CUfunc_st *))                                         \
 	O(cuLaunchKernelEx, launch_ex,                                                             \
 	  (const struct cu_launch_config *, struct CUfunc_st *, void **, void **))                 \
 	O(cuLaunchCooperativeKernel, launch_cooperative,                                           \
 	  (struct CUfunc_st *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,         \
 	   unsigned, struct CUstream_st *, void **))                                               \
+	O(cuArray3DGetDescriptor_v2, array_description,                                            \
+	  (struct cu_array_3d *, struct CUarray_st *))                                             \
+	O(cuMemcpy3DAsync_v2, copy_3d, (const struct cu_copy_3d *, struct CUstream_st *))          \
 	O(cuGetErrorName, error_name, (cu_result, const char **))
 
 #endif

@@ -13,9 +13,13 @@ values() { # DIRECTORY COUNTER KERNEL: of each dispatch, one after the other
 		awk -F, -v want="$2" -v kernel="$3" 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next }
 			$1 == kernel { printf "%s%s", sep, $c[want]; sep = " " } END { print "" }'
 }
-"$traps" append once chain graph update >want
+"$traps" append once chain graph update surfaces handles >want
+# Two instructions for each of 63300 or 5000 elements read and written, one a thread, and one for each with a certain
+# bit set: computed apart from the stand-in.
+on_surfaces='289969 27617 27619 289968 27619 27620 289969 27619 27620'
+by_textures='37617 37619 37619 37620'
 for mode in window kernel; do
-	run o "$counters" --replay "$mode" -- "$traps" append once chain graph update
+	run o "$counters" --replay "$mode" -- "$traps" append once chain graph update surfaces handles
 	same $? want "$mode"
 	clean "$mode"
 	is "$(values o ${inst}_op_st.sum append)" '2600 2600 2600 2200 0' "$mode: what each launch appends"
@@ -26,7 +30,11 @@ for mode in window kernel; do
 		"$mode: what no argument tells of, but for the launch that showed it"
 	is "$(values o sm__kernels_launched.sum 'CUDA graph')" '2 2 2 2' "$mode: a graph is its two kernels"
 	is "$(values o ${inst}_op_red.sum 'CUDA graph')" '15000 15000 15000 15000' "$mode: with their atomics"
-	is "$(values o smsp__threads_launched.sum update)" '5120 5120 5120 5120 5120 5120 5120 5120' "$mode: threads"
+	is "$(values o smsp__threads_launched.sum update | cut -d' ' -f1-8)" '5120 5120 5120 5120 5120 5120 5120 5120' "$mode: threads"
+	is "$(values o $inst.sum surface)" "$on_surfaces" "$mode: what surfaces write in place"
+	is "$(values o $inst.sum texture)" "$by_textures" "$mode: and textures read"
+	is "$(values o ${inst}_op_st.sum surface_at)" '126600 126600 126600 126600 126600' \
+		"$mode: through a surface that is named in memory, but for the launch that showed it"
 done
 run o "$counters" --replay window --repeat 2 -- "$traps" append once
 is "$(values o ${inst}_op_st.sum append)" '2600 2600 2600 2200 0' 'twice: the same'
@@ -81,12 +89,13 @@ same $? want 'the missing pass'
 like "$("$retally" report d 2>&1)" 'collected *3 of 3 passes, 3 of 3 counters' 'then all are there'
 
 # The control: when nothing that is put back arrives, output and counts are wrong. So both are really looked at.
-"$traps" append once update atomics >want
-RETALLY_STANDIN_FAIL=restore run o "$counters" --replay window -- "$traps" append once update atomics
-for trap in append atomics update; do
+"$traps" append once update atomics surfaces parts handles reference >want
+RETALLY_STANDIN_FAIL=restore run o "$counters" --replay window -- "$traps" append once update atomics surfaces parts handles reference
+for trap in append atomics update 'surface x' 'surface y' slices layers level 'by a word' 'by reference'; do
 	! grep -qxF "$(grep "^$trap " want)" out
 	ok $? "without restoring: the output of $trap breaks"
 done
 unlike "$(values o ${inst}_op_st.sum append)" '^2600 2600 2600 2200 0$' 'without restoring: the counts of append are wrong'
+unlike "$(values o $inst.sum surface)" "^$on_surfaces" 'without restoring: those of surfaces, too'
 unlike "$(values o $inst.sum once)" '^45120 15120$' 'without restoring: those of once, too'
 done_testing

@@ -4,7 +4,7 @@
 # says why, in the summary and in the report, and no rule of CUPTI is broken on the way.
 # shellcheck source=tests/cli/cuda/lib.sh
 . "$RETALLY_SOURCE/tests/cli/cuda/lib.sh"
-list='update append once streams graph pools'
+list='update append once streams graph pools surfaces'
 # shellcheck disable=SC2086
 "$traps" $list >want
 reported() { # DIRECTORY

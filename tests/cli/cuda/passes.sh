@@ -78,21 +78,23 @@ same $? want 'waiting after each launch, counters of several passes'
 like "$("$retally" report o | told)" 'auto: (kernel|window)' 'waiting after each launch, counters of several passes: replayed, because their parts belong together'
 
 # Never replayed.
-"$traps" collectives surface >want
+"$traps" collectives unsavable >want
 for counters in one three; do
 	for mode in window kernel auto; do
-		run o "${!counters}" --replay $mode -- "$traps" collectives surface
-		same $? want "collectives and surfaces, $counters, $mode"
-		clean "collectives and surfaces, $counters, $mode"
+		run o "${!counters}" --replay $mode -- "$traps" collectives unsavable
+		same $? want "collectives and arrays, $counters, $mode"
+		clean "collectives and arrays, $counters, $mode"
 		[ $counters$mode = oneauto ] && continue # nothing is replayed anyway
 		"$retally" report o --by reason --format csv >reasons
 		is "$(grep -cE '^1,(ncclDevKernel_update|ncclKernel_AllReduce_RING_LL|nvshmemi_transfer_rma),.*a collective' reasons)" 3 \
 			"$counters, $mode: collectives are told by their names"
 		like "$(cat reasons)" '^1,\(on several devices\),.*a cooperative launch on several devices' "$counters, $mode: so is a launch on several devices"
-		is "$(grep -cE '^1,(update|add),.*the program has surfaces' reasons)" 2 "$counters, $mode: what is launched while there is a surface"
+		for array in 'a sparse array' 'an array of a format' 'an array of another process or API'; do
+			is "$(grep -cE "^1,(update|add),.*a surface on $array" reasons)" 2 "$counters, $mode: while there is a surface on $array"
+		done
 		# Two of them, the first of a kernel, ran once more before.
-		is "$(logged libcuda 'replayed launches' | awk -v p="$(case $counters in one) echo 1 ;; *) echo 3 ;; esac)" '{ print ($1 - 2) / p }')" 3 \
-			"$counters, $mode: three others are replayed"
+		is "$(logged libcuda 'replayed launches' | awk -v p="$(case $counters in one) echo 1 ;; *) echo 3 ;; esac)" '{ print ($1 - 2) / p }')" 4 \
+			"$counters, $mode: four others are replayed"
 	done
 done
 

@@ -150,7 +150,8 @@ static bool is_question(enum standin_function id)
 	return id == CALL_cuFuncGetParamInfo || id == CALL_cuFuncGetModule ||
 	       id == CALL_cuFuncGetAttribute || id == CALL_cuFuncLoad ||
 	       id == CALL_cuKernelGetParamInfo || id == CALL_cuKernelGetFunction ||
-	       id == CALL_cuKernelGetAttribute || id == CALL_cuPointerGetAttribute;
+	       id == CALL_cuKernelGetAttribute || id == CALL_cuPointerGetAttribute ||
+	       id == CALL_cuLibraryGetModule;
 }
 
 cu_result call_leave(struct call *c, cu_result result)

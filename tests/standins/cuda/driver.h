@@ -39,7 +39,12 @@
 	X(cuGetErrorString) X(cuGetProcAddress_v2) X(cuProfilerStart) X(cuProfilerStop) X(cuLibraryLoadData) \
 	X(cuLibraryUnload) X(cuLibraryGetKernel) X(cuKernelGetFunction) \
 	X(cuKernelGetParamInfo) X(cuKernelGetAttribute) X(cuSurfObjectCreate) \
-	X(cuSurfObjectDestroy) X(cuLaunchCooperativeKernelMultiDevice)
+	X(cuSurfObjectDestroy) X(cuLaunchCooperativeKernelMultiDevice) X(cuArrayCreate_v2) \
+	X(cuArray3DCreate_v2) X(cuArrayDestroy) X(cuArray3DGetDescriptor_v2) \
+	X(cuMipmappedArrayCreate) X(cuMipmappedArrayGetLevel) X(cuMipmappedArrayDestroy) \
+	X(cuExternalMemoryGetMappedMipmappedArray) X(cuTexObjectCreate) X(cuTexObjectDestroy) \
+	X(cuModuleGetSurfRef) X(cuSurfRefSetArray) X(cuMemcpy3D_v2) X(cuMemcpy3DAsync_v2) \
+	X(cuMemcpy2DAsync_v2) X(cuMemcpyHtoA_v2) X(cuMemcpyAtoH_v2) X(cuLibraryGetModule)
 /* clang-format on */
 
 enum standin_function {

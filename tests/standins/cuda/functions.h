@@ -122,9 +122,55 @@ struct standin_launch { /* of cuLaunchCooperativeKernelMultiDevice */
 };
 STANDIN_API cu_result cuLaunchCooperativeKernelMultiDevice(struct standin_launch *launches,
 							   unsigned n, unsigned flags);
-/* Surfaces are numbers; the description is not looked at. */
-STANDIN_API cu_result cuSurfObjectCreate(uint64_t *surface, const void *description);
+struct mipmap;
+struct standin_shared_array { /* of cuExternalMemoryGetMappedMipmappedArray */
+	uint64_t offset;
+	struct cu_array_3d array;
+	unsigned levels, reserved[16];
+};
+struct standin_copy_2d_side {
+	size_t x_bytes, y;
+	int memory_type;
+	void *host;
+	cu_ptr device;
+	struct CUarray_st *array;
+	size_t pitch;
+};
+struct standin_copy_2d {
+	struct standin_copy_2d_side from, to;
+	size_t width_bytes, height;
+};
+STANDIN_API cu_result cuArrayCreate_v2(struct CUarray_st **array,
+				       const struct cu_array_2d *description);
+STANDIN_API cu_result cuArray3DCreate_v2(struct CUarray_st **array,
+					 const struct cu_array_3d *description);
+STANDIN_API cu_result cuArrayDestroy(struct CUarray_st *array);
+STANDIN_API cu_result cuArray3DGetDescriptor_v2(struct cu_array_3d *description,
+						struct CUarray_st *array);
+STANDIN_API cu_result cuMipmappedArrayCreate(struct mipmap **array,
+					     const struct cu_array_3d *description,
+					     unsigned levels);
+STANDIN_API cu_result cuMipmappedArrayGetLevel(struct CUarray_st **level, struct mipmap *array,
+					       unsigned i);
+STANDIN_API cu_result cuMipmappedArrayDestroy(struct mipmap *array);
+STANDIN_API cu_result cuExternalMemoryGetMappedMipmappedArray(
+	struct mipmap **array, void *memory, const struct standin_shared_array *description);
+STANDIN_API cu_result cuSurfObjectCreate(uint64_t *surface, const struct cu_resource *resource);
 STANDIN_API cu_result cuSurfObjectDestroy(uint64_t surface);
+STANDIN_API cu_result cuTexObjectCreate(uint64_t *texture, const struct cu_resource *resource,
+					const void *sampling, const void *view);
+STANDIN_API cu_result cuTexObjectDestroy(uint64_t texture);
+STANDIN_API cu_result cuModuleGetSurfRef(struct CUmod_st **reference, struct CUmod_st *module,
+					 const char *name);
+STANDIN_API cu_result cuSurfRefSetArray(struct CUmod_st *reference, struct CUarray_st *array,
+					unsigned flags);
+STANDIN_API cu_result cuMemcpy3D_v2(const struct cu_copy_3d *box);
+STANDIN_API cu_result cuMemcpy3DAsync_v2(const struct cu_copy_3d *box, struct CUstream_st *stream);
+STANDIN_API cu_result cuMemcpy2DAsync_v2(const struct standin_copy_2d *box,
+					 struct CUstream_st *stream);
+STANDIN_API cu_result cuMemcpyHtoA_v2(struct CUarray_st *array, size_t offset, const void *from,
+				      size_t n);
+STANDIN_API cu_result cuMemcpyAtoH_v2(void *to, struct CUarray_st *array, size_t offset, size_t n);
 STANDIN_API cu_result cuLaunchHostFunc(struct CUstream_st *stream, void (*function)(void *),
 				       void *data);
 STANDIN_API cu_result cuStreamIsCapturing(struct CUstream_st *stream, int *status);
@@ -143,6 +189,7 @@ STANDIN_API cu_result cuLibraryLoadData(struct CUlib_st **library, const void *d
 					void **values, unsigned n, void *options,
 					void **option_values, unsigned n_options);
 STANDIN_API cu_result cuLibraryUnload(struct CUlib_st *library);
+STANDIN_API cu_result cuLibraryGetModule(struct CUmod_st **module, struct CUlib_st *library);
 STANDIN_API cu_result cuLibraryGetKernel(struct CUkern_st **kernel, struct CUlib_st *library,
 					 const char *name);
 STANDIN_API cu_result cuKernelGetFunction(struct CUfunc_st **function, struct CUkern_st *kernel);

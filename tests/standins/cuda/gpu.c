@@ -2,6 +2,8 @@
 /* Memory, streams and the thread of the simulated device: see gpu.h. */
 #include "gpu.h"
 
+#include "arrays.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -119,6 +121,7 @@ void gpu_enqueue(struct CUstream_st *s, struct gpu_command *c)
 		node->command = *c;
 		node->type = c->kind == COMMAND_KERNEL ? CU_NODE_KERNEL
 			     : c->kind == COMMAND_COPY ? CU_NODE_MEMCPY
+			     : c->kind == COMMAND_BOX  ? CU_NODE_MEMCPY
 			     : c->kind == COMMAND_SET  ? CU_NODE_MEMSET
 			     : c->kind == COMMAND_HOST ? CU_NODE_HOST
 						       : CU_NODE_EMPTY;
@@ -287,6 +290,10 @@ static enum gpu_step step(struct gpu_command *c)
 		memmove(to, from, c->n);
 		gpu.now_ns += 100 + c->n / 1000;
 		return STEP_DONE;
+	case COMMAND_BOX:
+		gpu.cold = false;
+		gpu.now_ns += 100;
+		return gpu_box_copy(&c->box) ? STEP_DONE : STEP_FAULT;
 	case COMMAND_SET:
 		gpu.cold = false;
 		to = gpu_at(c->to, c->n * c->width);

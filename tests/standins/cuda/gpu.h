@@ -64,6 +64,7 @@ struct CUmod_st {
 	unsigned n_globals;
 	struct gpu_global globals[8];
 	struct CUfunc_st *functions;
+	struct CUarray_st *reference; /* of its surface reference */
 };
 
 enum gpu_step {
@@ -91,6 +92,7 @@ size_t gpu_kernel_offset(const struct gpu_kernel *k, unsigned i);
 enum gpu_command_kind {
 	COMMAND_KERNEL,
 	COMMAND_COPY,
+	COMMAND_BOX, /* a copy with arrays, or with pitches */
 	COMMAND_SET,
 	COMMAND_RECORD,
 	COMMAND_WAIT,
@@ -102,6 +104,7 @@ struct gpu_command {
 	enum gpu_command_kind kind;
 	uint64_t number; /* in the order of the calls */
 	struct gpu_launch launch;
+	struct cu_copy_3d box;
 	cu_ptr to, from;
 	void *staged; /* source of a copy, ours; freed with it */
 	size_t n;     /* bytes, or elements of a fill */

@@ -4,6 +4,7 @@
  * the product's own two (src/runtime/cuda/checks.c has them in PTX). Each counts the work that it
  * really does, so that a replay that finds other memory counts something else.
  */
+#include "arrays.h"
 #include "gpu.h"
 
 #include <string.h>
@@ -211,6 +212,60 @@ static enum gpu_step stray(struct gpu_launch *l)
 	return STEP_DONE;
 }
 
+/* surface(number, n): the elements of an array in place; what they become is counted, too. */
+static enum gpu_step accumulate(struct gpu_launch *l, uint64_t number, uint64_t n)
+{
+	for (uint64_t i = 0; i < n; i++) {
+		uint32_t *e = number == UINT64_MAX
+				      ? gpu_reference_element(l->function->module, i, sizeof(*e))
+				      : gpu_surface_element(number, i, sizeof(*e));
+
+		if (!e)
+			return STEP_FAULT;
+		*e = *e * 3 + (uint32_t)i;
+		l->work[RAW_INSTRUCTIONS] += *e >> 8 & 1;
+	}
+	l->work[RAW_LOADS] = l->work[RAW_STORES] = n;
+	return STEP_DONE;
+}
+static enum gpu_step surface(struct gpu_launch *l)
+{
+	return accumulate(l, argument(l, 0), argument(l, 1));
+}
+
+/* surface_at(pointer, n): the same, with the number in device memory. */
+static enum gpu_step surface_at(struct gpu_launch *l)
+{
+	ARRAY(const uint64_t, number, 0, 1);
+
+	return accumulate(l, *number, argument(l, 1));
+}
+
+/* surface_reference(n): the same, with the module's reference. */
+static enum gpu_step surface_reference(struct gpu_launch *l)
+{
+	return accumulate(l, UINT64_MAX, argument(l, 0));
+}
+
+/* texture(number, a, n): a = 3 a + what the texture has there. */
+static enum gpu_step texture(struct gpu_launch *l)
+{
+	uint64_t n = argument(l, 2);
+	ARRAY(uint32_t, a, 1, n);
+
+	for (uint64_t i = 0; i < n; i++) {
+		const uint32_t *e = gpu_texture_element(argument(l, 0), i, sizeof(*e));
+
+		if (!e)
+			return STEP_FAULT;
+		a[i] = a[i] * 3 + *e;
+		l->work[RAW_INSTRUCTIONS] += *e >> 8 & 1;
+	}
+	l->work[RAW_LOADS] = 2 * n;
+	l->work[RAW_STORES] = n;
+	return STEP_DONE;
+}
+
 /* wild(): an address that is nobody's. */
 static enum gpu_step wild(struct gpu_launch *l)
 {
@@ -268,6 +323,10 @@ static const struct gpu_kernel kernels[] = {
 	{"spin", 2, {8, 8}, spin},
 	{"answer", 2, {8, 8}, answer},
 	{"stray", 2, {8, 4}, stray},
+	{"surface", 2, {8, 4}, surface},
+	{"surface_at", 2, {8, 4}, surface_at},
+	{"surface_reference", 1, {4}, surface_reference},
+	{"texture", 3, {8, 8, 4}, texture},
 	{"wild", 0, {0}, wild},
 	{"ncclDevKernel_update", 2, {8, 4}, update},
 	{"ncclKernel_AllReduce_RING_LL", 2, {8, 4}, update},

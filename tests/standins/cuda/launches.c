@@ -246,6 +246,18 @@ cu_result cuLibraryUnload(struct CUlib_st *library)
 	END(module_unload((struct CUmod_st *)(void *)library));
 }
 
+cu_result cuLibraryGetModule(struct CUmod_st **module, struct CUlib_st *library)
+{
+	struct {
+		struct CUmod_st **module;
+		struct CUlib_st *library;
+	} p = {module, library};
+
+	BEGIN(cuLibraryGetModule);
+	*module = (struct CUmod_st *)(void *)library;
+	END((*module)->context == context_current() ? CU_OK : ERROR_INVALID_CONTEXT);
+}
+
 cu_result cuLibraryGetKernel(struct CUkern_st **kernel, struct CUlib_st *library, const char *name)
 {
 	struct {
@@ -497,29 +509,6 @@ cu_result cuLaunchCooperativeKernelMultiDevice(struct standin_launch *launches, 
 		first = launch(&call, launches[i].function, launches[i].grid, launches[i].block,
 			       launches[i].stream, launches[i].list, NULL);
 	END(first);
-}
-
-cu_result cuSurfObjectCreate(uint64_t *surface, const void *description)
-{
-	static uint64_t made;
-	struct {
-		uint64_t *surface;
-		const void *description;
-	} p = {surface, description};
-
-	BEGIN(cuSurfObjectCreate);
-	*surface = ++made;
-	END(CU_OK);
-}
-
-cu_result cuSurfObjectDestroy(uint64_t surface)
-{
-	struct {
-		uint64_t surface;
-	} p = {surface};
-
-	BEGIN(cuSurfObjectDestroy);
-	END(surface ? CU_OK : ERROR_INVALID_HANDLE);
 }
 
 cu_result cuLaunchHostFunc(struct CUstream_st *stream, void (*function)(void *), void *data)

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the traps of cuda_traps.c and cuda_traps_arrays.c share: three memories of N words, two
+ * streams and the module with all kernels, and how a trap shows what became of its memory. */
+#ifndef RETALLY_CUDA_TRAPS_H
+#define RETALLY_CUDA_TRAPS_H
+
+#include "functions.h"
+
+#define N     5000u
+#define BYTES (N * 4ul)
+
+extern struct CUmod_st *module;
+extern struct CUstream_st *q, *q2;
+extern cu_ptr a, b, c;
+extern unsigned n; /* N, as an argument */
+
+/* Ends the program when a call fails. */
+void check(cu_result result, const char *what);
+#define works(call) check(call, #call)
+
+struct CUfunc_st *function(const char *name);
+void launch_list(struct CUstream_st *stream, const char *name, void **arguments);
+/* The arguments are lvalues of the kernel's own types. */
+#define launch(stream, name, ...) launch_list(stream, name, (void *[]){__VA_ARGS__})
+
+uint64_t hash_bytes(const unsigned char *bytes, size_t size);
+uint64_t hash(cu_ptr address, size_t size);
+void show(const char *name, uint64_t value);
+
+/* cuda_traps_arrays.c */
+void surfaces(void);
+void parts(void);
+void handles(void);
+void reference(void);
+void textures(void);
+void unsavable(void);
+
+#endif
