@@ -361,7 +361,6 @@ static uint32_t on_symbol(uint64_t executable, uint64_t agent, uint64_t symbol, 
 	uint32_t type = UINT32_MAX, size = 0;
 	struct rocm_kernel *kernel;
 	uint64_t object = 0;
-	bool constant = false;
 
 	(void)data;
 	if (c->hsa_executable_symbol_get_info(symbol, HSA_SYMBOL_TYPE, &type))
@@ -374,9 +373,10 @@ static uint32_t on_symbol(uint64_t executable, uint64_t agent, uint64_t symbol, 
 	    c->hsa_executable_symbol_get_info(symbol, HSA_SYMBOL_VARIABLE_ADDRESS, &m.address) ||
 	    c->hsa_executable_symbol_get_info(symbol, HSA_SYMBOL_VARIABLE_SIZE, &size))
 		return HSA_OK;
-	(void)c->hsa_executable_symbol_get_info(symbol, HSA_SYMBOL_VARIABLE_IS_CONST, &constant);
 	m.size = size;
-	if (!constant && !memories_add(&hsa_session.memories, &m))
+	/* Constants, too: HSA_SYMBOL_VARIABLE_IS_CONST tells nothing, ROCr 1.18 answers it the wrong
+	 * way round (amd_hsa_code.cpp, Symbol::IsConst). */
+	if (!memories_add(&hsa_session.memories, &m))
 		replay_disable(hsa_session.replay, "there is no memory for the list of memories");
 	return HSA_OK;
 }

@@ -365,7 +365,7 @@ uint32_t t0_hsa_executable_symbol_get_info(uint64_t handle, uint32_t attribute, 
 		*(uint32_t *)value = s->bytes;
 		return HSA_OK;
 	case HSA_SYMBOL_VARIABLE_IS_CONST:
-		*(bool *)value = s->is_const;
+		*(bool *)value = !s->is_const; /* as ROCr 1.18 answers it */
 		return HSA_OK;
 	default:
 		return HSA_INVALID_ARGUMENT;
