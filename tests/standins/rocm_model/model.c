@@ -73,19 +73,26 @@ static int64_t value_of(uint64_t signal)
 	return __atomic_load_n(&s->value, __ATOMIC_ACQUIRE);
 }
 
+/* Whoever sees the value may destroy the signal, so all of it is read before. The event is set
+ * also without a mailbox: libhsakmt's model mode gives its events none, and who sleeps until the
+ * end of a packet would sleep for ever. */
 static void complete(uint64_t signal, uint64_t start, uint64_t end)
 {
 	struct hsa_signal_body *s;
+	uint64_t mailbox;
+	uint32_t event;
 	if (!signal)
 		return;
 	s = model_at(signal);
+	mailbox = s->mailbox;
+	event = s->event;
 	s->start_ts = start;
 	s->end_ts = end;
 	__atomic_fetch_sub(&s->value, 1, __ATOMIC_SEQ_CST);
-	if (s->mailbox) {
-		__atomic_store_n((uint64_t *)model_at(s->mailbox), s->event, __ATOMIC_RELEASE);
-		model_set_event(s->event);
-	}
+	if (mailbox)
+		__atomic_store_n((uint64_t *)model_at(mailbox), event, __ATOMIC_RELEASE);
+	if (event)
+		model_set_event(event);
 }
 
 static void wait_for_all(const struct hsa_barrier_packet *p, const struct hsakmt_queue *q)
