@@ -84,6 +84,20 @@ int export_write_file(const char *path, const struct str *text, struct error *er
 	return 0;
 }
 
+/* The report by dispatch. Long is a line for each value of each execution, in an order that does
+ * not depend on how the directory came to be, written while the database is read; wide is a line a
+ * dispatch over all passes. */
+static int write_csv(struct store *s, const struct export_options *o, FILE *f, struct error *err)
+{
+	struct report_options ro = {.by = REPORT_BY_DISPATCH,
+				    .layout = o->wide ? REPORT_WIDE : REPORT_LONG,
+				    .format = TABLE_CSV,
+				    .kernels = o->kernels,
+				    .n_kernels = o->n_kernels};
+
+	return report_write(s, &ro, f, err);
+}
+
 /* To stdout, or to a new file that is removed when it does not become whole. */
 static int write_stream(struct store *s, const struct export_options *o,
 			const struct export_kernels *k, struct error *err)
@@ -93,7 +107,7 @@ static int write_stream(struct store *s, const struct export_options *o,
 
 	if (!f)
 		return err->code;
-	rc = o->target == EXPORT_CSV ? export_csv(s, o, k, f, err) : export_perfetto(s, k, f, err);
+	rc = o->target == EXPORT_CSV ? write_csv(s, o, f, err) : export_perfetto(s, k, f, err);
 	if ((o->out ? fclose(f) : fflush(f)) && !rc)
 		rc = error_set_errno(err, RC_IO, errno, "cannot write '%s'",
 				     o->out ? o->out : "standard output");

@@ -53,24 +53,12 @@ static struct join_row *row_of(struct joining *x, const struct store_row *r, str
 
 /* ---- values ---- */
 
-/* The first pass that collected it keeps it. */
-static void add(struct join_cell *c, uint32_t pass, bool ok, struct number n, uint8_t status)
+static void add(struct join_cell *c, struct number n)
 {
 	uint64_t sum;
 
-	if (c->n && c->pass != pass)
-		return;
-	if (!ok) {
-		if (!c->n && !c->pass) {
-			c->pass = (uint16_t)pass;
-			c->status = status;
-		}
-		return;
-	}
 	if (!c->n) {
 		c->is_f64 = n.is_f64;
-		c->pass = (uint16_t)pass;
-		c->status = SAMPLE_OK;
 		if (n.is_f64)
 			c->sum.f64 = n.f64;
 		else
@@ -102,7 +90,7 @@ static int add_instances(struct joining *x, const struct store_row *r, size_t ro
 		if (v->counter >= j->plan->n_counters || !x->o->instances[v->counter] ||
 		    v->value.status != SAMPLE_OK)
 			continue;
-		add(&one.cell, r->run->pass, true, value_number(&v->value), SAMPLE_OK);
+		add(&one.cell, value_number(&v->value));
 		if (!vec_push(&j->instances, one))
 			return no_memory(err);
 	}
@@ -136,15 +124,14 @@ static int take_row(void *data, const struct store_row *r, struct error *err)
 			continue;
 		if (j->code[m].expr)
 			e = metric_of_row(j->plan, m, j->code[m].expr, r);
-		add(&cells[m], r->run->pass, !e.missing, NUMBER_F64(e.number),
-		    SAMPLE_NOT_COLLECTED);
+		if (!e.missing)
+			add(&cells[m], NUMBER_F64(e.number));
 	}
 	for (uint32_t i = 0; i < p->n_counters; i++) {
 		const struct store_value *v = &r->values[i];
 
-		add(&cells[j->plan->n_metrics + p->counters[i]], r->run->pass,
-		    v->recorded && v->status == SAMPLE_OK, value_number(v),
-		    v->recorded ? v->status : SAMPLE_NOT_COLLECTED);
+		if (v->recorded && v->status == SAMPLE_OK)
+			add(&cells[j->plan->n_metrics + p->counters[i]], value_number(v));
 	}
 	return x->o->instances ? add_instances(x, r, (size_t)(row - j->rows.items), err) : 0;
 }
@@ -176,12 +163,10 @@ static int compare_instances(const void *a, const void *b)
 		return x->row < y->row ? -1 : 1;
 	if (x->counter != y->counter)
 		return x->counter < y->counter ? -1 : 1;
-	if (x->instance != y->instance)
-		return x->instance < y->instance ? -1 : 1;
-	return x->cell.pass < y->cell.pass ? -1 : x->cell.pass > y->cell.pass;
+	return x->instance < y->instance ? -1 : x->instance > y->instance;
 }
 
-/* Repeated executions become one; those of later passes go. */
+/* All executions become one. */
 static void merge_instances(struct join *j)
 {
 	size_t n = 0;
@@ -192,7 +177,7 @@ static void merge_instances(struct join *j)
 		last = n ? &j->instances.items[n - 1] : NULL;
 		if (last && last->row == one->row && last->counter == one->counter &&
 		    last->instance == one->instance)
-			add(&last->cell, one->cell.pass, true, join_number(&one->cell), SAMPLE_OK);
+			add(&last->cell, join_number(&one->cell));
 		else
 			j->instances.items[n++] = *one;
 	}

@@ -6,9 +6,8 @@
  * (store/match.h). A row that has not all passes, or that not every execution has, is kept with
  * what it has.
  *
- * A counter that several passes have takes its value from the first of these that collected it, as
- * the mean over the executions of that pass; values of different passes are never mixed. Everything
- * is in memory: about 16 bytes for each row and value.
+ * A value is what the report by dispatch has: the mean over the executions of all passes that have
+ * it. Everything is in memory: about 16 bytes for each row and value.
  */
 #ifndef RETALLY_EXPORT_JOIN_H
 #define RETALLY_EXPORT_JOIN_H
@@ -26,9 +25,7 @@ struct join_cell {
 		uint64_t u64;
 		double f64;
 	} sum;
-	uint32_t n;     /* executions in it; 0: no value */
-	uint16_t pass;  /* it was taken from; 0: none recorded anything */
-	uint8_t status; /* enum sample_status, why there is no value */
+	uint32_t n; /* executions in it; 0: no value */
 	bool is_f64;
 };
 struct join_row {
@@ -46,7 +43,7 @@ struct join_row {
 	uint64_t next; /* with the same number, of another kernel: index + 1 */
 	size_t cells;  /* where its values are */
 };
-/* The value of one instance of a counter, of the same pass as that of its counter. */
+/* The value of one instance of a counter. */
 struct join_instance {
 	size_t row;
 	uint32_t counter, instance;

@@ -21,9 +21,7 @@ int export_omniperf(struct store *s, const struct export_options *o, const struc
 bool omniperf_knows_chip(const char *chip);
 int omniperf_sysinfo(const char *chip, const char *data_dir, struct str *out, struct error *err);
 
-/* ---- csv.c, perfetto.c: into a stream ---- */
-int export_csv(struct store *s, const struct export_options *o, const struct export_kernels *k,
-	       FILE *f, struct error *err);
+/* ---- perfetto.c: into a stream ---- */
 int export_perfetto(struct store *s, const struct export_kernels *k, FILE *f, struct error *err);
 /* ---- rocpd.c ---- */
 int export_rocpd(struct store *s, const struct export_options *o, const struct export_kernels *k,

@@ -17,7 +17,14 @@ static const struct table_column head[] = {
 	{"counted", NULL, NULL, TABLE_NUMBER, TABLE_ONLY_DATA},
 	COLUMNS_LAUNCH,
 };
-static const struct table_column tail[] = {COLUMNS_FLAGS, COLUMNS_MATCH, COLUMN_NOTE};
+static const struct table_column tail[] = {
+	COLUMNS_FLAGS,
+	COLUMNS_MATCH,
+	{"passes", NULL, NULL, TABLE_NUMBER, TABLE_ONLY_DATA},
+	{"executions", NULL, NULL, TABLE_NUMBER, TABLE_ONLY_DATA},
+	{"of_executions", NULL, NULL, TABLE_NUMBER, TABLE_ONLY_DATA},
+	COLUMN_NOTE,
+};
 #define N_HEAD (sizeof(head) / sizeof(*head))
 #define N_TAIL (sizeof(tail) / sizeof(*tail))
 
@@ -34,7 +41,7 @@ struct wide_row {
 	struct store_row first; /* its pointers but run are gone */
 	const struct store_spool *spool;
 	uint64_t counted, timed, ns;
-	uint32_t flags;
+	uint32_t flags, n_passes, last_pass;
 	struct store_match match;
 	size_t next; /* another kernel with the same number, and 1; 0: none */
 };
@@ -223,6 +230,10 @@ static int take_row(void *data, const struct store_row *r, struct error *err)
 	row = &w->rows.items[at];
 	row->counted++;
 	row->flags |= r->flags;
+	if (row->last_pass != r->run->pass) { /* a scan takes one pass after the other */
+		row->n_passes++;
+		row->last_pass = r->run->pass;
+	}
 	if (r->end_ns > r->begin_ns) {
 		row->ns += r->end_ns - r->begin_ns;
 		row->timed++;
@@ -259,6 +270,13 @@ static void write_row(struct wide *w, size_t at)
 	table_add_bool(t, row->flags & SPOOL_DISPATCH_REPLAYED);
 	table_add_bool(t, row->flags & SPOOL_DISPATCH_VARYING);
 	dispatch_add_match(t, &row->match, false, w->is_text);
+	table_add_u64(t, row->n_passes);
+	for (int i = 0; i < 2; i++) {
+		if (row->match.compared)
+			table_add_u64(t, i ? row->match.of_executions : row->match.executions);
+		else
+			table_add_none(t);
+	}
 	if (row->flags & SPOOL_DISPATCH_VARYING)
 		str_add(&note, "varying");
 	if (row->match.executions < row->match.of_executions)

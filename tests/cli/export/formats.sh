@@ -26,6 +26,8 @@ is "$(py "print(list(csv.DictReader(open('wide.csv')))[7]['TCC_HIT'])")" \
 	"$(sql whole/retally.db "SELECT p.TCC_HIT FROM pass_$pass p JOIN run USING(run) JOIN spool USING(spool) WHERE rank = 1 AND dispatch = 2")" 'with the counts of the database'
 is "$(py "r = list(csv.DictReader(open('wide.csv')))[4]; print(any(v == '' for v in r.values()), '0' in [r[k] for k in r if r[k] == ''])")" \
 	'True False' 'what was not collected is empty, not 0'
+"$retally" report whole --by dispatch --wide --format csv >report.csv
+is "$(cmp wide.csv report.csv 2>&1)" '' 'and is the wide report, byte for byte'
 exits 2 'what is there' "$retally" export whole --to csv -o wide.csv
 like "$(cat err)" "'wide.csv'" 'is not written over'
 exits 0 'some kernels' "$retally" export whole --to csv --wide -k scale
@@ -78,13 +80,8 @@ void scale|3|2|2|3|1
 odd "name"|4|3|3|3|1
 nan|5|3|3|3|1
 void scale|2|1|1|3|' 'with the executions that have it'
-is "$(py "
-have = {r['dispatch'] + r['kernel']: r for r in csv.DictReader(open('differ.csv'))}
-bad = 0
-for r in csv.DictReader(open('report.csv')):
-    mine = have[r['dispatch'] + r['kernel']]
-    bad += sum(1 for c in mine if c in r and c.isupper() and c != 'GRBM_GUI_ACTIVE' and mine[c] != r[c])
-print(len(have), bad)")" '7 0' 'and the values of the report (of an anchor, which every pass has: of the first)'
+is "$(cmp differ.csv report.csv 2>&1)" '' 'and the report, byte for byte'
+"$retally" export differ --to csv >differ-long.csv 2>err
 exits 0 'a trace of them' "$retally" export differ --to perfetto -o differ.json
 is "$(py "
 x = [i['args'] for i in json.load(open('differ.json'))['traceEvents'] if i['ph'] == 'X']
@@ -96,6 +93,22 @@ exits 0 'Omniperf, long' "$retally" export differ --to omniperf --long -o differ
 is "$(cut -d, -f1,9- differ-omni/retally_dispatches.csv | rev | cut -d, -f1-5 | rev | sed 1d | sort | uniq -c | tr -s ' ' | tr '\n' ';')" \
 	' 1 1,false,1,3,; 2 2,false,2,3,1; 4 3,false,3,3,1;' 'has all, marked'
 is "$(py "print(len({r['Dispatch_ID'] for r in csv.DictReader(open('differ-omni/pmc_perf.csv'))}))")" 7 'and their values'
+
+# What several passes have is the mean over them in every format, as in the report.
+is "$(py "
+passes, mean, bad = {}, {}, 0
+for r in csv.DictReader(open('differ-long.csv')):
+    if r['name'] == 'GRBM_GUI_ACTIVE':
+        passes.setdefault(r['logical'], []).append(float(r['value']))
+for r in csv.DictReader(open('report.csv')):
+    mean[r['logical']] = float(r['GRBM_GUI_ACTIVE'])
+    bad += abs(mean[r['logical']] - sum(passes[r['logical']]) / len(passes[r['logical']])) > 1e-9 * mean[r['logical']]
+want = sorted(mean.values())
+trace = [i['args']['counters']['GRBM_GUI_ACTIVE'] for i in json.load(open('differ.json'))['traceEvents'] if i['ph'] == 'X']
+rocpd = [r[0] for r in sqlite3.connect('differ.rocpd').execute(\"SELECT value FROM counters_collection WHERE counter_name = 'GRBM_GUI_ACTIVE'\")]
+omni = [float(r['Counter_Value']) for r in csv.DictReader(open('differ-omni/pmc_perf.csv')) if r['Counter_Name'] == 'GRBM_GUI_ACTIVE']
+print(len(want), max(len(set(p)) for p in passes.values()) > 1, bad, sorted(trace) == want, sorted(rocpd) == want, sorted(omni) == want)")" \
+	'7 True 0 True True True' 'an anchor that differs between passes is its mean in CSV, Perfetto, rocpd and for Omniperf'
 
 # One rule for a run without counts, and for a place that cannot be written.
 "$make_run" nothing plan.json 0

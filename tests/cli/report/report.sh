@@ -90,8 +90,9 @@ fi
 
 # ---- by dispatch ----
 exits 0 'wide' "$retally" report r --by dispatch --wide -e SEQ_ITEMS,SEQ_GROUPS --format csv
-is "$(head -1 out | cut -d, -f16-)" 'SEQ_GROUPS,SEQ_ITEMS,replayed,varying,logical,matched,confidence' 'a column for each value'
-is "$(grep -c '^walk,.*,256,16384,true,false,,,$' out)" 8 'a row for each dispatch, whatever the number of passes'
+is "$(head -1 out | cut -d, -f16-)" 'SEQ_GROUPS,SEQ_ITEMS,replayed,varying,logical,matched,confidence,passes,executions,of_executions' \
+	'a column for each value'
+is "$(grep -c '^walk,.*,256,16384,true,false,,,,[1-9],,$' out)" 8 'a row for each dispatch, whatever the number of passes'
 exits 0 'long is the layout of CSV' "$retally" report r --by dispatch -e SEQ_ITEMS --format csv
 is "$(head -1 out | cut -d, -f17-)" 'kind,name,value,unit,status,reason,replayed,varying,logical,matched,confidence' 'a row for each value'
 exits 2 'both' "$retally" report r --wide --long
