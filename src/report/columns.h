@@ -10,10 +10,12 @@
 #include "report/table.h"
 
 /* clang-format off */
+/* What was measured, and what that is: a kernel, a range or the process. */
+#define COLUMN_SCOPE {"scope", NULL, NULL, TABLE_STRING, TABLE_ONLY_DATA}
+#define COLUMNS_KERNEL {"kernel", NULL, NULL, TABLE_STRING, 0}, COLUMN_SCOPE
 /* A dispatch and its process. */
 #define COLUMNS_DISPATCH                                           \
-	{"kernel", NULL, NULL, TABLE_STRING, 0},                   \
-	{"scope", NULL, NULL, TABLE_STRING, TABLE_ONLY_DATA},      \
+	COLUMNS_KERNEL,                                            \
 	{"dispatch", NULL, NULL, TABLE_NUMBER, 0},                 \
 	{"host", NULL, NULL, TABLE_STRING, TABLE_ONLY_DATA},       \
 	{"rank", NULL, NULL, TABLE_NUMBER, TABLE_ONLY_DATA},       \
@@ -31,9 +33,10 @@
 /* A counter or metric, and its value. */
 #define COLUMN_KIND  {"kind", NULL, NULL, TABLE_STRING, TABLE_ONLY_DATA}
 #define COLUMN_NAME  {"name", NULL, NULL, TABLE_STRING, 0}
+#define COLUMN_UNIT  {"unit", NULL, NULL, TABLE_STRING, TABLE_UNIT}
 #define COLUMNS_VALUE                                              \
 	{"value", NULL, NULL, TABLE_NUMBER, TABLE_SCALED},         \
-	{"unit", NULL, NULL, TABLE_STRING, TABLE_UNIT}
+	COLUMN_UNIT
 #define COLUMNS_STATUS                                             \
 	{"status", NULL, NULL, TABLE_STRING, TABLE_ONLY_DATA},     \
 	{"reason", NULL, NULL, TABLE_STRING, TABLE_ONLY_DATA}

@@ -21,13 +21,12 @@ static const char *const verdicts[] = {"within spread", "moved", "spread unknown
 				       "only in B"};
 
 static const struct table_column columns[] = {
-	{"kernel", NULL, NULL, TABLE_STRING, 0},
-	{"scope", NULL, NULL, TABLE_STRING, TABLE_ONLY_DATA},
+	COLUMNS_KERNEL,
 	COLUMN_KIND,
 	COLUMN_NAME,
 	{"a", NULL, NULL, TABLE_NUMBER, TABLE_SCALED},
 	{"b", NULL, NULL, TABLE_NUMBER, TABLE_SCALED},
-	{"unit", NULL, NULL, TABLE_STRING, TABLE_UNIT},
+	COLUMN_UNIT,
 	{"change", NULL, NULL, TABLE_NUMBER, TABLE_ONLY_DATA},
 	{"change_share", NULL, NULL, TABLE_NUMBER, TABLE_ONLY_DATA},
 	{"change_text", "change", NULL, TABLE_STRING, TABLE_ONLY_TEXT | TABLE_RIGHT},

@@ -9,8 +9,7 @@
 #include <string.h>
 
 static const struct table_column columns[] = {
-	{"kernel", NULL, NULL, TABLE_STRING, 0},
-	{"scope", NULL, NULL, TABLE_STRING, TABLE_ONLY_DATA},
+	COLUMNS_KERNEL,
 	{"dispatches", NULL, NULL, TABLE_NUMBER, 0},
 	{"counted", NULL, NULL, TABLE_NUMBER, 0},
 	{"passes", NULL, NULL, TABLE_STRING, 0},

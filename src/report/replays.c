@@ -30,8 +30,7 @@ static const struct table_column window_columns[] = {
 };
 static const struct table_column declined_columns[] = {
 	{"n", "dispatches", NULL, TABLE_NUMBER, 0},
-	{"kernel", NULL, NULL, TABLE_STRING, 0},
-	{"scope", NULL, NULL, TABLE_STRING, TABLE_ONLY_DATA},
+	COLUMNS_KERNEL,
 	{"instead", NULL, NULL, TABLE_STRING, 0},
 	{"reason", NULL, NULL, TABLE_STRING, 0},
 };

@@ -9,7 +9,7 @@
 
 static const struct table_column columns[] = {
 	{"kernel", NULL, NULL, TABLE_STRING, TABLE_ONLY_DATA},
-	{"scope", NULL, NULL, TABLE_STRING, TABLE_ONLY_DATA},
+	COLUMN_SCOPE,
 	{"rank", NULL, NULL, TABLE_NUMBER, TABLE_ONLY_DATA},
 	{"group_pass", NULL, NULL, TABLE_NUMBER, TABLE_ONLY_DATA},
 	COLUMN_KIND,

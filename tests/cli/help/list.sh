@@ -1,20 +1,30 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# retally list sets: text, CSV and JSON are one table, with the same columns and the same rows.
+# retally list: text, CSV and JSON are one table, with the same columns and the same rows.
 # shellcheck source=tests/cli/lib.sh
 . "$RETALLY_SOURCE/tests/cli/lib.sh"
 command -v python3 >/dev/null || skip_all 'no python3'
-for f in table csv json; do
-	exits 0 "as $f" "$retally" list sets --chip gfx90a --format $f
-	cp out sets.$f
+for what in sources chips counters metrics sets; do
+	chip=()
+	case $what in counters | metrics | sets) chip=(--chip gfx90a) ;; esac
+	for f in table csv json; do
+		exits 0 "$what as $f" "$retally" list $what "${chip[@]}" --format $f
+		cp out $what.$f
+	done
+	is "$(python3 -c '
+import csv, json, sys
+def text(v):
+    return "" if v is None else v if isinstance(v, str) else json.dumps(v)
+c = list(csv.DictReader(open(sys.argv[1] + ".csv")))
+j = json.load(open(sys.argv[1] + ".json"))["rows"]
+print(len(c) > 3, [{k: text(v) for k, v in r.items()} for r in j] == c, all(list(r) == list(c[0]) for r in j))' $what)" \
+		'True True True' "$what: JSON has the rows and columns of CSV"
+	# A row of the text is one line, though a column may be left out where it is empty.
+	is "$(($(wc -l <$what.table) - 1))" "$(python3 -c 'import csv, sys; print(len(list(csv.DictReader(open(sys.argv[1])))))' $what.csv)" \
+		"$what: and so has the text"
 done
 is "$(head -1 sets.csv)" 'set,metrics,counters,not_here,title' 'columns of CSV'
 is "$(head -1 sets.table | tr -s ' ' | sed 's/ $//')" 'set metrics counters not here title' 'of the text'
-is "$(python3 -c '
-import csv, json
-c = list(csv.DictReader(open("sets.csv")))
-j = json.load(open("sets.json"))["rows"]
-print(len(c) > 10, [{k: "" if v is None else str(v) for k, v in r.items()} for r in j] == c)')" 'True True' 'JSON has the rows of CSV'
 is "$(awk 'NR > 1 { print $1 }' sets.table)" "$(cut -d, -f1 sets.csv | sed 1d)" 'and so has the text'
 # --json is short for --format json wherever there is one.
 "$retally" run -q --replay application -e task-clock -o run -- true
