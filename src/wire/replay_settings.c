@@ -273,6 +273,13 @@ int replay_settings_parse(struct replay_settings *s, struct arena *arena, const 
 		return rc;
 	if (!repeat)
 		return bad_value("repeat", "0", err);
+	if (until && mode != REPLAY_SETTINGS_NONE)
+		return error_set(
+			err, RC_INVALID,
+			REPLAY_SETTINGS_VARIABLE
+			": until=%llu is for dispatches that are counted live (mode=none), "
+			"not for mode=%s",
+			(unsigned long long)until, mode_names[mode]);
 	rc = take_patterns(&at, arena, "kernel", &s->patterns, &s->n_patterns, err);
 	rc = rc ? rc : take_patterns(&at, arena, "range", &s->ranges, &s->n_ranges, err);
 	if (!rc && *at)

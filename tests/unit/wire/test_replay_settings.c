@@ -11,7 +11,7 @@ static const char *const patterns[] = {"add", "regex:^a;b%$", "glob:x*\n", "!exa
 
 static struct replay_settings example(void)
 {
-	return (struct replay_settings){.mode = REPLAY_SETTINGS_WINDOW,
+	return (struct replay_settings){.mode = REPLAY_SETTINGS_NONE,
 					.engine = REPLAY_SETTINGS_SDK,
 					.verify = REPLAY_SETTINGS_ALWAYS,
 					.cache = REPLAY_SETTINGS_FLUSH,
@@ -43,7 +43,7 @@ static void test_round_trip(void **state)
 	(void)state;
 	replay_settings_format(&a, &first);
 	assert_string_equal(str_text(&first),
-			    "mode=window;engine=sdk;verify=always;cache=flush;window=300;max-"
+			    "mode=none;engine=sdk;verify=always;cache=flush;window=300;max-"
 			    "snapshot=1099511627776;"
 			    "repeat=3;skip=5;count=18446744073709551615;pass=2;random=1;seed=7;"
 			    "offset=9;until=5000;launch=0123abc;collection=ff;kernel=add;"
@@ -123,6 +123,11 @@ static void test_sentences(void **state)
 		{"mode=none;engine=own;verify=first;cache=keep;window=0;max-snapshot=0;repeat=1;"
 		 "skip=0;count=0;pass=0;random=0;seed=0;offset=0;until=1000000",
 		 "'1000000' is no value of 'until'"},
+		{"mode=window;engine=own;verify=first;cache=keep;window=0;max-snapshot=0;repeat=1;"
+		 "skip=0;count=0;pass=0;random=0;seed=0;offset=0;until=5;"
+		 "launch=1;collection=1",
+		 "until=5 is for dispatches that are counted live (mode=none), not for "
+		 "mode=window"},
 		{"mode=none;engine=own;verify=first;cache=cold;window=0;max-snapshot=0;repeat=1",
 		 "'cold' is no value of 'cache'"},
 		{"mode=none;engine=own;verify=first;cache=keep;window=0;max-snapshot=0;repeat=1;"
