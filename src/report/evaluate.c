@@ -389,6 +389,14 @@ static const char *split_passes(struct values *v, const struct group_sums *g,
 	return keep(v, &list);
 }
 
+static uint32_t unit_of(const struct values *v, const struct group_sums *g)
+{
+	size_t n;
+	const struct store_kernel *kernels = store_kernels(v->store, &n);
+
+	return g->kernel < n ? kernels[g->kernel].unit : SPOOL_UNIT_PROCESS;
+}
+
 /* Several passes are as good as the anchors they share; a share above the whole shows it. */
 static void explain_split(struct values *v, const struct group_sums *g, struct value *out,
 			  struct str *why)
@@ -407,10 +415,9 @@ static void explain_split(struct values *v, const struct group_sums *g, struct v
 		str_add(why, "whether these passes did the same work is not known, no anchor was "
 			     "compared");
 	} else if (s.largest > 0) {
-		str_addf(why,
-			 "these passes did not do the same work, %s of one dispatch differs by up "
-			 "to ",
-			 v->plan->counters[s.counter].name);
+		str_addf(why, "these passes did not do the same work, %s of %s differs by up to ",
+			 v->plan->counters[s.counter].name,
+			 unit_of(v, g) == SPOOL_UNIT_PROCESS ? "the process" : "one dispatch");
 		share_print(s.largest, why);
 	} else {
 		str_addf(why, "not for the work, %s agrees in all passes",
@@ -551,11 +558,10 @@ static const char *passes_of_rows(struct values *v, const struct group_sums *g)
 
 int evaluate_group(struct values *v, const struct group_sums *g, struct error *err)
 {
-	const struct store_kernel *kernels;
 	struct value_group out = {.rank = g->rank,
 				  .pass = g->pass,
 				  .rows = g->rows,
-				  .unit = SPOOL_UNIT_PROCESS,
+				  .unit = unit_of(v, g),
 				  .dispatches = g->dispatches,
 				  .varying = g->varying,
 				  .mean_ns = g->timed ? g->duration_ns / g->timed : 0,
@@ -563,14 +569,10 @@ int evaluate_group(struct values *v, const struct group_sums *g, struct error *e
 				  .max_ns = g->max_ns,
 				  .kernel = g->kernel};
 	struct value *values;
-	size_t n_kernels;
 	int rc = 0;
 
-	kernels = store_kernels(v->store, &n_kernels);
 	out.name = values_shown_name(v->store, &v->options, g->kernel);
 	out.row_passes = passes_of_rows(v, g);
-	if (g->kernel < n_kernels)
-		out.unit = kernels[g->kernel].unit;
 	values = arena_array(&v->arena, (size_t)v->plan->n_counters + v->plan->n_metrics + 1,
 			     sizeof(*values));
 	if (!values)

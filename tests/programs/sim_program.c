@@ -11,6 +11,7 @@
  *   range    as return; two rounds are marked "pair", and the second of them "inner" inside
  *   nvtx     the same, marked by NVTX
  *   none     without opening a device
+ *   groups   as return; of each kernel that updates or adds so many groups run as the argument says
  *   hold     waits for the end of its stdin with a window open, then as return
  */
 #include "nvtx_marks.h"
@@ -35,10 +36,11 @@ static void check(int rc)
 	exit(9);
 }
 
-static void launch(struct sim_queue *q, const char *kernel, uint32_t n, const uint64_t *arguments)
+static void launch(struct sim_queue *q, const char *kernel, uint32_t groups, uint32_t n,
+		   const uint64_t *arguments)
 {
 	struct sim_launch l = {.kernel = kernel,
-			       .grid = {N / 64, 1, 1},
+			       .grid = {groups, 1, 1},
 			       .block = {64, 1, 1},
 			       .n_arguments = n,
 			       .arguments = arguments};
@@ -50,6 +52,7 @@ struct work {
 	struct sim_device *device;
 	struct sim_queue *queue;
 	uint64_t a, b, c, state, tally;
+	uint32_t groups; /* of N / 64 */
 };
 
 static void work_open(struct work *w)
@@ -77,12 +80,12 @@ static void work_open(struct work *w)
 
 static void work_round(struct work *w, unsigned round)
 {
-	const uint64_t update[] = {w->a, N}, add[] = {w->a, w->b, w->c, N},
-		       walk[] = {w->state, w->tally, 64};
+	const uint64_t n = (uint64_t)w->groups * 64, update[] = {w->a, n},
+		       add[] = {w->a, w->b, w->c, n}, walk[] = {w->state, w->tally, 64};
 
-	launch(w->queue, "update", 2, update);
-	launch(w->queue, "vector_add", 4, add);
-	launch(w->queue, "walk", 3, walk);
+	launch(w->queue, "update", w->groups, 2, update);
+	launch(w->queue, "vector_add", w->groups, 4, add);
+	launch(w->queue, "walk", N / 64, 3, walk);
 	if (round % 4 == 3)
 		check(sim_queue_wait(w->queue));
 }
@@ -106,13 +109,15 @@ int main(int argc, char **argv)
 {
 	unsigned rounds = argc > 1 ? (unsigned)atoi(argv[1]) : 4;
 	const char *how = argc > 2 ? argv[2] : "return";
-	struct work w;
+	struct work w = {.groups = N / 64};
 	char byte;
 
 	if (!strcmp(how, "none")) {
 		puts("nothing");
 		return 0;
 	}
+	if (!strcmp(how, "groups") && argc > 3 && atoi(argv[3]) > 0 && atoi(argv[3]) <= (int)N / 64)
+		w.groups = (uint32_t)atoi(argv[3]);
 	work_open(&w);
 	for (unsigned i = 0; i < rounds; i++) {
 		bool marks = !strcmp(how, "range"), nvtx = !strcmp(how, "nvtx");

@@ -2,10 +2,11 @@
 /*
  * Twelve functions, function fK called K * 10 times, and a variable written 30 times: the truth for
  * tests that count over several passes. Prints one line. `twelve N` multiplies every count by N.
- * `twelve 1 STATUS` exits with STATUS.
+ * `twelve pass` by the number of the pass. `twelve 1 STATUS` exits with STATUS.
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #ifdef __clang__
 #define KEEP __attribute__((noinline, used, visibility("default")))
@@ -39,7 +40,10 @@ int main(int argc, char **argv)
 {
 	static void (*const functions[])(void) = {f1, f2, f3, f4,  f5,  f6,
 						  f7, f8, f9, f10, f11, f12};
-	int times = argc > 1 ? atoi(argv[1]) : 1;
+	const char *pass = getenv("RETALLY_PASS");
+	int times = argc <= 1                      ? 1
+		    : strcmp(argv[1], "pass") == 0 ? atoi(pass ? pass : "1")
+						   : atoi(argv[1]);
 
 	for (int n = 0; n < times; n++) {
 		for (int k = 1; k <= 12; k++)
