@@ -317,25 +317,6 @@ static void transfers(void)
 	works(cuMemFreeHost(pinned));
 }
 
-static void graph(void)
-{
-	struct CUgraph_st *g;
-	struct CUgraphExec_st *exec;
-
-	works(cuStreamBeginCapture_v2(q, 0));
-	launch(q, "update", &a, &n);
-	works(cuMemsetD8Async(b, 0, 1024, q));
-	launch(q, "histogram", &a, &b, &n);
-	works(cuStreamEndCapture(q, &g));
-	works(cuGraphInstantiateWithFlags(&exec, g, 0));
-	for (int i = 0; i < 4; i++)
-		works(cuGraphLaunch(exec, q));
-	launch(q, "update", &b, &n);
-	works(cuStreamSynchronize(q));
-	works(cuGraphExecDestroy(exec));
-	works(cuGraphDestroy(g));
-}
-
 static void called(void *data)
 {
 	++*(unsigned *)data;
@@ -545,22 +526,6 @@ static void nvtx(void)
 	works(cuStreamSynchronize(q));
 }
 
-/* Names and ways to launch by which kernels are told that wait for others elsewhere. */
-static void collectives(void)
-{
-	struct standin_launch several = {.function = function("update"),
-					 .grid = {20, 1, 1},
-					 .block = {256, 1, 1},
-					 .stream = q,
-					 .list = (void *[]){&a, &n}};
-
-	launch(q, "ncclDevKernel_update", &a, &n);
-	launch(q, "ncclKernel_AllReduce_RING_LL", &b, &n);
-	launch(q, "nvshmemi_transfer_rma", &c, &n);
-	works(cuLaunchCooperativeKernelMultiDevice(&several, 1, 0));
-	launch(q, "update", &a, &n);
-}
-
 /* The host waits after each launch. Only by name. */
 static void waits(void)
 {
@@ -584,22 +549,40 @@ int main(int argc, char **argv)
 		const char *name;
 		void (*run)(void);
 		int by_name;
-	} traps[] = {{"update", update, 0},       {"atomics", atomics, 0},
-		     {"chain", chain, 0},         {"streams", streams, 0},
-		     {"globals", globals, 0},     {"spin", spin, 0},
-		     {"hold", hold, 1},           {"mapped", mapped, 0},
-		     {"managed", managed, 0},     {"append", append, 0},
-		     {"once", once, 0},           {"pools", pools, 0},
-		     {"transfers", transfers, 0}, {"graph", graph, 0},
-		     {"callback", callback, 0},   {"stray", stray, 0},
-		     {"ways", ways, 0},           {"contexts", contexts, 0},
-		     {"threads", threads, 0},     {"library", library, 0},
-		     {"kinds", kinds, 0},         {"wild", wild, 1},
-		     {"profiler", profiler, 1},   {"nvtx", nvtx, 1},
-		     {"waits", waits, 1},         {"surfaces", surfaces, 0},
-		     {"parts", parts, 0},         {"handles", handles, 0},
-		     {"reference", reference, 0}, {"textures", textures, 0},
-		     {"unsavable", unsavable, 1}, {"collectives", collectives, 1}};
+	} traps[] = {{"update", update, 0},
+		     {"atomics", atomics, 0},
+		     {"chain", chain, 0},
+		     {"streams", streams, 0},
+		     {"globals", globals, 0},
+		     {"spin", spin, 0},
+		     {"hold", hold, 1},
+		     {"mapped", mapped, 0},
+		     {"managed", managed, 0},
+		     {"append", append, 0},
+		     {"once", once, 0},
+		     {"pools", pools, 0},
+		     {"transfers", transfers, 0},
+		     {"graph", graph, 0},
+		     {"callback", callback, 0},
+		     {"stray", stray, 0},
+		     {"ways", ways, 0},
+		     {"contexts", contexts, 0},
+		     {"threads", threads, 0},
+		     {"library", library, 0},
+		     {"kinds", kinds, 0},
+		     {"wild", wild, 1},
+		     {"profiler", profiler, 1},
+		     {"nvtx", nvtx, 1},
+		     {"waits", waits, 1},
+		     {"surfaces", surfaces, 0},
+		     {"parts", parts, 0},
+		     {"handles", handles, 0},
+		     {"reference", reference, 0},
+		     {"textures", textures, 0},
+		     {"unsavable", unsavable, 1},
+		     {"graph_only", graph_only, 0},
+		     {"graph_kinds", graph_kinds, 1},
+		     {"collectives", collectives, 1}};
 	static const char image[] = "standin-module\n"
 				    "kernel update\nkernel add\nkernel histogram\nkernel chain\n"
 				    "kernel globals\nkernel append\nkernel once\nkernel spin\n"
@@ -616,6 +599,16 @@ int main(int argc, char **argv)
 			if (!traps[i].by_name)
 				puts(traps[i].name);
 		return 0;
+	}
+	for (int k = 1; k < argc; k++) {
+		size_t i = 0;
+
+		while (i < sizeof(traps) / sizeof(*traps) && strcmp(argv[k], traps[i].name))
+			i++;
+		if (i == sizeof(traps) / sizeof(*traps)) {
+			fprintf(stderr, "cuda_traps: no trap '%s'\n", argv[k]);
+			return 2;
+		}
 	}
 	works(cuInit(0));
 	works(cuDevicePrimaryCtxRetain(&context, 0));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the traps of cuda_traps.c and cuda_traps_arrays.c share: three memories of N words, two
- * streams and the module with all kernels, and how a trap shows what became of its memory. */
+/* What the traps of cuda_traps.c, cuda_traps_arrays.c and cuda_traps_graphs.c share: three memories
+ * of N words, two streams and the module with all kernels, and how a trap shows what became of its
+ * memory. */
 #ifndef RETALLY_CUDA_TRAPS_H
 #define RETALLY_CUDA_TRAPS_H
 
@@ -27,6 +28,11 @@ uint64_t hash_bytes(const unsigned char *bytes, size_t size);
 uint64_t hash(cu_ptr address, size_t size);
 void show(const char *name, uint64_t value);
 
+/* cuda_traps_graphs.c */
+void graph(void);
+void graph_only(void);
+void graph_kinds(void);
+void collectives(void);
 /* cuda_traps_arrays.c */
 void surfaces(void);
 void parts(void);

@@ -30,6 +30,9 @@ extern const size_t cuda_n_memory_calls;
 /* In arrays.c. */
 extern const struct cuda_call_entry cuda_array_calls[];
 extern const size_t cuda_n_array_calls;
+/* In graphs.c. */
+extern const struct cuda_call_entry cuda_graph_calls[];
+extern const size_t cuda_n_graph_calls;
 
 /* The program has it; it was given back. Neither ends a window. */
 void cuda_memory_add(struct cuda_context *c, uint64_t address, size_t size, enum memory_kind kind);

@@ -36,6 +36,9 @@ static struct {
 static const char *const collectives[] = {"ncclKernel", "ncclDevKernel", "nvshmem", "nccl_",
 					  "ncclDev"};
 
+/* Variables that NVSHMEM puts into each module whose kernels call it; in constant memory. */
+#define NVSHMEM_PREFIX "nvshmemi_"
+
 static size_t bucket_of(const struct CUfunc_st *function)
 {
 	return (size_t)(((uintptr_t)function >> 4) * 0x9e3779b97f4a7c15u >> 52) % BUCKETS;
@@ -145,6 +148,10 @@ static const struct cuda_module *module_get(struct cuda_context *c, struct CUmod
 
 		if (d->module_global(&address, &size, module, n->text))
 			continue;
+		if (!strncmp(n->text, NVSHMEM_PREFIX, strlen(NVSHMEM_PREFIX))) {
+			e->m.talks = true;
+			continue;
+		}
 		memory.address = address;
 		memory.size = size;
 		globals = realloc(e->m.globals, (e->m.n_globals + 1) * sizeof(*globals));
@@ -191,6 +198,10 @@ const struct cuda_function *cuda_functions_get(struct cuda_context *c, struct CU
 			e->f.never = true;
 			e->f.why = "a collective (NCCL, NVSHMEM)";
 		}
+	if (e->f.module && e->f.module->talks) {
+		e->f.never = true;
+		e->f.why = "its module uses NVSHMEM";
+	}
 	pthread_mutex_lock(&table.lock);
 	other = find(c, function); /* another thread was faster: keep its */
 	if (!other) {
@@ -243,7 +254,7 @@ static void learn_name(const char *text, size_t length)
 }
 
 /* 64-bit little-endian ELF, read by hand and with bounds: sections, and of the symbol table the
- * objects that lie in a section named .nv.global or .nv.global.init. */
+ * objects that lie in a section named .nv.global or .nv.global.init, and NVSHMEM's anywhere. */
 struct elf_section {
 	uint32_t name, type;
 	uint64_t flags, address, offset, size;
@@ -298,8 +309,9 @@ static void elf_symbols(const char *image, size_t size, uint64_t table_at, unsig
 		if (!elf_read(image, size, symbols->offset + at, &s, sizeof(s)))
 			return;
 		if ((s.info & 15) != 1 || !s.size || s.section >= n_sections ||
-		    !elf_section(image, size, table_at, s.section, &in) ||
-		    !elf_has_prefix(image, names, in.name, ".nv.global") || s.name >= strings.size)
+		    !elf_section(image, size, table_at, s.section, &in) || s.name >= strings.size ||
+		    (!elf_has_prefix(image, names, in.name, ".nv.global") &&
+		     !elf_has_prefix(image, &strings, s.name, NVSHMEM_PREFIX)))
 			continue;
 		length = strnlen(image + strings.offset + s.name, strings.size - s.name);
 		if (length && length < strings.size - s.name && length < 4096)

@@ -13,6 +13,7 @@ struct cuda_module {
 	struct CUmod_st *module;
 	unsigned n_globals;
 	cu_ptr *globals; /* addresses of its variables that kernels can write */
+	bool talks;      /* has NVSHMEM's state: its kernels may wait for those of other devices */
 };
 struct cuda_function {
 	struct CUfunc_st *function;

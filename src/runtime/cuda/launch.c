@@ -4,6 +4,7 @@
 
 #include "runtime/cuda/arrays.h"
 #include "runtime/cuda/functions.h"
+#include "runtime/cuda/graphs.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -296,51 +297,18 @@ void cuda_launch_describe(struct cuda_context *c, const struct cu_launch_config 
 
 /* ---- graphs ---- */
 
-struct graph_entry {
-	struct graph_entry *next;
-	struct CUgraphExec_st *exec;
-	const char *why_not; /* NULL: only kernels, copies and fills on the device */
-};
-static struct {
-	pthread_mutex_t lock;
-	struct graph_entry *list;
-} graphs = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-void cuda_graph_remember(struct CUgraphExec_st *exec, const char *why_not)
+/* Pointers that lie in memory are followed by nobody here, so all of the device's is taken. What
+ * the host uses, and what is another's, belongs to it only when the graph names it. */
+static void reach_add_own(void *data, const struct program_memory *m)
 {
-	struct graph_entry *e;
-
-	pthread_mutex_lock(&graphs.lock);
-	for (e = graphs.list; e && e->exec != exec;)
-		e = e->next;
-	if (!e && (e = malloc(sizeof(*e)))) {
-		e->next = graphs.list;
-		e->exec = exec;
-		graphs.list = e;
-	}
-	if (e)
-		e->why_not = why_not;
-	pthread_mutex_unlock(&graphs.lock);
-}
-
-void cuda_graph_forget(struct CUgraphExec_st *exec)
-{
-	pthread_mutex_lock(&graphs.lock);
-	for (struct graph_entry **e = &graphs.list; *e; e = &(*e)->next)
-		if ((*e)->exec == exec) {
-			struct graph_entry *gone = *e;
-
-			*e = gone->next;
-			free(gone);
-			break;
-		}
-	pthread_mutex_unlock(&graphs.lock);
+	if (m->kind != MEMORY_HOST && m->kind != MEMORY_FOREIGN)
+		reach_add(data, m);
 }
 
 void cuda_graph_describe(struct cuda_context *c, struct CUgraphExec_st *graph,
 			 struct CUstream_st *stream, struct runtime_op *op_out)
 {
-	const char *why = "a graph that was not seen being made";
+	const char *why = cuda_graph_why_not(graph);
 	struct cuda_op *op = cuda_op_new(0);
 	struct reach reach;
 
@@ -348,19 +316,15 @@ void cuda_graph_describe(struct cuda_context *c, struct CUgraphExec_st *graph,
 				      .queue = (uint64_t)(uintptr_t)stream,
 				      .queue_native = stream,
 				      .kernel = "CUDA graph"};
-	pthread_mutex_lock(&graphs.lock);
-	for (struct graph_entry *e = graphs.list; e; e = e->next)
-		if (e->exec == graph)
-			why = e->why_not;
-	pthread_mutex_unlock(&graphs.lock);
 	reach_begin(&reach, c);
 	if (op) {
 		op->kind = CUDA_OP_GRAPH;
 		op->stream = stream;
 		op->u.graph = graph;
 		reach_introduce(c);
-		/* The nodes' parameters live in the driver: whatever there is can be reached. */
-		memories_each(&cuda_session.memories, c->number, reach_add, &reach);
+		memories_each(&cuda_session.memories, c->number,
+			      cuda_graph_scan(graph, reach_add, &reach) ? reach_add_own : reach_add,
+			      &reach);
 	}
 	reach.why = why ? why : reach.why;
 	op_out->recorded = op;

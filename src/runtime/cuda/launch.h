@@ -61,8 +61,4 @@ bool cuda_transfer_describe(struct cuda_context *c, struct cuda_op *recorded, cu
 int cuda_launch_again(void *device, void *recorded, struct error *err);
 void cuda_launch_release(void *device, void *recorded);
 
-/* Graphs whose nodes are known to be replayable; called when one is instantiated. */
-void cuda_graph_remember(struct CUgraphExec_st *exec, const char *why_not);
-void cuda_graph_forget(struct CUgraphExec_st *exec);
-
 #endif

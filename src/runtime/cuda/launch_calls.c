@@ -163,49 +163,7 @@ static void host_function(struct cuda_context *c, const struct cupti_callback_da
 	operation_begin(c, &op);
 }
 
-/* ---- graphs being made ---- */
-
-static const char *graph_judge(struct CUgraph_st *graph)
-{
-	const struct cuda_driver *d = &cuda_session.driver;
-	struct CUgraphNode_st *nodes[1024];
-	size_t n = sizeof(nodes) / sizeof(*nodes);
-
-	if (d->graph_nodes(graph, NULL, &n))
-		return "a graph whose nodes cannot be listed";
-	if (n > sizeof(nodes) / sizeof(*nodes))
-		return "a graph of more than 1024 nodes";
-	if (d->graph_nodes(graph, nodes, &n))
-		return "a graph whose nodes cannot be listed";
-	for (size_t i = 0; i < n; i++) {
-		int type = -1;
-
-		if (d->node_type(nodes[i], &type))
-			return "a graph whose nodes cannot be listed";
-		/* Copies can have the host at one end: the host would see each pass. */
-		if (type != CU_NODE_KERNEL && type != CU_NODE_MEMSET && type != CU_NODE_EMPTY)
-			return type == CU_NODE_HOST ? "a graph with a host function"
-						    : "a graph with copies, events or sub-graphs";
-	}
-	return NULL;
-}
-
-static void graph_instantiated(struct cuda_context *c, const struct cupti_callback_data *data)
-{
-	const struct cu_instantiate_params *p = data->params;
-
-	(void)c;
-	if (!cuda_result(data) && p->graph_out)
-		cuda_graph_remember(*p->graph_out, graph_judge(p->graph));
-}
-
-static void graph_destroyed(struct cuda_context *c, const struct cupti_callback_data *data)
-{
-	const struct cu_graph_launch_params *p = data->params;
-
-	cuda_boundary(c, data->function);
-	cuda_graph_forget(p->graph);
-}
+/* ---- streams being captured ---- */
 
 static void capture_begun(struct cuda_context *c, const struct cupti_callback_data *data)
 {
@@ -413,14 +371,6 @@ const struct cuda_call_entry cuda_launch_calls[] = {
 	{"cuLaunchCooperativeKernel", launch_cooperative, operation_end},
 	{"cuLaunchCooperativeKernelMultiDevice", launch_on_several, operation_end},
 	{"cuGraphLaunch", launch_graph, operation_end},
-	{"cuGraphInstantiate", NULL, graph_instantiated},
-	{"cuGraphInstantiate_v2", NULL, graph_instantiated},
-	{"cuGraphInstantiateWithFlags", NULL, graph_instantiated},
-	{"cuGraphInstantiateWithParams", NULL, graph_instantiated},
-	{"cuGraphExecDestroy", graph_destroyed, NULL},
-	/* What was recorded would be another graph. */
-	{"cuGraphExecUpdate", cuda_call_boundary, NULL},
-	{"cuGraphExecUpdate_v2", cuda_call_boundary, NULL},
 	{"cuStreamBeginCapture", NULL, capture_begun},
 	{"cuStreamBeginCapture_v2", NULL, capture_begun},
 	{"cuStreamBeginCaptureToGraph", NULL, capture_begun},

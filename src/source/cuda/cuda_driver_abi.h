@@ -157,6 +157,35 @@ struct cu_wait_event_params {
 struct cu_instantiate_params { /* every cuGraphInstantiate*: the first two arguments */
 	struct CUgraphExec_st **graph_out;
 	struct CUgraph_st *graph;
+	union { /* of ...WithFlags and ...WithParams */
+		unsigned long long flags;
+		const unsigned long long *flags_at; /* the first of a struct */
+	} how;
+};
+#define CU_GRAPH_FOR_DEVICE 4u /* flag: kernels may launch it */
+struct cu_exec_update_params { /* cuGraphExecUpdate, cuGraphExecUpdate_v2: the first two */
+	struct CUgraphExec_st *exec;
+	struct CUgraph_st *graph;
+};
+struct cu_kernel_node {             /* CUDA_KERNEL_NODE_PARAMS_v2 */
+	struct CUfunc_st *function; /* NULL: kernel */
+	unsigned grid[3], block[3], shared_bytes;
+	void **arguments, **extra;
+	struct CUkern_st *kernel;
+	struct CUctx_st *context;
+};
+_Static_assert(sizeof(struct cu_kernel_node) == 72, "ABI");
+struct cu_set_node { /* CUDA_MEMSET_NODE_PARAMS */
+	cu_ptr to;
+	size_t pitch;
+	unsigned value, element;
+	size_t width, height;
+};
+_Static_assert(sizeof(struct cu_set_node) == 40, "ABI");
+struct cu_exec_node_params { /* cuGraphExecKernelNodeSetParams_v2 and others of that kind */
+	struct CUgraphExec_st *exec;
+	struct CUgraphNode_st *node;
+	const struct cu_kernel_node *kernel; /* of the first */
 };
 
 /* ---- arrays and surfaces ---- */
@@ -192,6 +221,7 @@ struct cu_array_3d {
 	int format;
 	unsigned channels, flags;
 };
+#define CU_MEMORY_DEVICE  2
 #define CU_MEMORY_ARRAY   3
 #define CU_MEMORY_UNIFIED 4
 struct cu_copy_side {
@@ -266,6 +296,14 @@ enum cu_node_type {
 	CU_NODE_HOST = 3,
 	CU_NODE_GRAPH = 4,
 	CU_NODE_EMPTY = 5,
+	CU_NODE_EVENT_WAIT = 6,
+	CU_NODE_EVENT_RECORD = 7,
+	CU_NODE_SEMAPHORE_SIGNAL = 8,
+	CU_NODE_SEMAPHORE_WAIT = 9,
+	CU_NODE_ALLOCATE = 10,
+	CU_NODE_FREE = 11,
+	CU_NODE_WORDS = 12, /* waits for and writes of single words */
+	CU_NODE_CONDITIONAL = 13,
 };
 #define CU_STREAM_APART 1u
 
@@ -333,6 +371,12 @@ enum cu_node_type {
 	O(cuArray3DGetDescriptor_v2, array_description,                                            \
 	  (struct cu_array_3d *, struct CUarray_st *))                                             \
 	O(cuMemcpy3DAsync_v2, copy_3d, (const struct cu_copy_3d *, struct CUstream_st *))          \
+	O(cuGraphKernelNodeGetParams_v2, kernel_node,                                              \
+	  (struct CUgraphNode_st *, struct cu_kernel_node *))                                      \
+	O(cuGraphMemcpyNodeGetParams, copy_node, (struct CUgraphNode_st *, struct cu_copy_3d *))   \
+	O(cuGraphMemsetNodeGetParams, set_node, (struct CUgraphNode_st *, struct cu_set_node *))   \
+	O(cuFuncGetName, function_name, (const char **, struct CUfunc_st *))                       \
+	O(cuKernelGetName, kernel_name, (const char **, struct CUkern_st *))                       \
 	O(cuGetErrorName, error_name, (cu_result, const char **))
 
 #endif

@@ -35,3 +35,4 @@ clean() { # NAME: driver and CUPTI were used by the rules, and both libraries sa
 	is "$(grep -v ': self-check: 0 violations' "$RETALLY_STANDIN_LOG")" '' "$1: no violation"
 	like "$(cat "$RETALLY_STANDIN_LOG")" '^libcuda: self-check: .* launches' "$1: the driver's self-check was reached"
 }
+logged() { sed -n "s/^$1:.*, $2 \([0-9]*\).*/\1/p" "$RETALLY_STANDIN_LOG"; } # LIBRARY WHAT

@@ -4,7 +4,6 @@
 # call that ended them, a program that waits after each launch has its passes spread, clocks are read and never set.
 # shellcheck source=tests/cli/cuda/lib.sh
 . "$RETALLY_SOURCE/tests/cli/cuda/lib.sh"
-logged() { sed -n "s/^$1:.*, $2 \([0-9]*\).*/\1/p" "$RETALLY_STANDIN_LOG"; } # LIBRARY WHAT
 told() { tr -s '\n ' ' '; } # lines that were wrapped, joined
 list=$("$traps" list | grep -v spin)
 
@@ -88,6 +87,7 @@ for counters in one three; do
 		"$retally" report o --by reason --format csv >reasons
 		is "$(grep -cE '^1,(ncclDevKernel_update|ncclKernel_AllReduce_RING_LL|nvshmemi_transfer_rma),.*a collective' reasons)" 3 \
 			"$counters, $mode: collectives are told by their names"
+		like "$(cat reasons)" '^1,add,.*its module uses NVSHMEM' "$counters, $mode: or by NVSHMEM's state in their module"
 		like "$(cat reasons)" '^1,\(on several devices\),.*a cooperative launch on several devices' "$counters, $mode: so is a launch on several devices"
 		for array in 'a sparse array' 'an array of a format' 'an array of another process or API'; do
 			is "$(grep -cE "^1,(update|add),.*a surface on $array" reasons)" 2 "$counters, $mode: while there is a surface on $array"

@@ -151,7 +151,8 @@ static bool is_question(enum standin_function id)
 	       id == CALL_cuFuncGetAttribute || id == CALL_cuFuncLoad ||
 	       id == CALL_cuKernelGetParamInfo || id == CALL_cuKernelGetFunction ||
 	       id == CALL_cuKernelGetAttribute || id == CALL_cuPointerGetAttribute ||
-	       id == CALL_cuLibraryGetModule;
+	       id == CALL_cuLibraryGetModule || id == CALL_cuFuncGetName ||
+	       id == CALL_cuKernelGetName;
 }
 
 cu_result call_leave(struct call *c, cu_result result)

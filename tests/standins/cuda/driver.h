@@ -44,7 +44,9 @@
 	X(cuMipmappedArrayCreate) X(cuMipmappedArrayGetLevel) X(cuMipmappedArrayDestroy) \
 	X(cuExternalMemoryGetMappedMipmappedArray) X(cuTexObjectCreate) X(cuTexObjectDestroy) \
 	X(cuModuleGetSurfRef) X(cuSurfRefSetArray) X(cuMemcpy3D_v2) X(cuMemcpy3DAsync_v2) \
-	X(cuMemcpy2DAsync_v2) X(cuMemcpyHtoA_v2) X(cuMemcpyAtoH_v2) X(cuLibraryGetModule)
+	X(cuMemcpy2DAsync_v2) X(cuMemcpyHtoA_v2) X(cuMemcpyAtoH_v2) X(cuLibraryGetModule) \
+	X(cuGraphKernelNodeGetParams_v2) X(cuGraphMemcpyNodeGetParams) X(cuGraphAddNode) X(cuGraphMemsetNodeGetParams) \
+	X(cuGraphExecUpdate_v2) X(cuFuncGetName) X(cuKernelGetName)
 /* clang-format on */
 
 enum standin_function {

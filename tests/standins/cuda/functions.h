@@ -181,6 +181,28 @@ STANDIN_API cu_result cuGraphDestroy(struct CUgraph_st *graph);
 STANDIN_API cu_result cuGraphGetNodes(struct CUgraph_st *graph, struct CUgraphNode_st **nodes,
 				      size_t *n);
 STANDIN_API cu_result cuGraphNodeGetType(struct CUgraphNode_st *node, int *type);
+struct standin_node { /* of cuGraphAddNode */
+	int type, reserved[3];
+	union {
+		struct CUgraph_st *graph;
+		struct CUevent_st *event;
+		long long room[29];
+	} of;
+	long long reserved_too;
+};
+STANDIN_API cu_result cuGraphAddNode(struct CUgraphNode_st **node, struct CUgraph_st *graph,
+				     struct CUgraphNode_st **before, size_t n,
+				     struct standin_node *params);
+STANDIN_API cu_result cuGraphKernelNodeGetParams_v2(struct CUgraphNode_st *node,
+						    struct cu_kernel_node *params);
+STANDIN_API cu_result cuGraphMemcpyNodeGetParams(struct CUgraphNode_st *node,
+						 struct cu_copy_3d *params);
+STANDIN_API cu_result cuGraphMemsetNodeGetParams(struct CUgraphNode_st *node,
+						 struct cu_set_node *params);
+STANDIN_API cu_result cuGraphExecUpdate_v2(struct CUgraphExec_st *exec, struct CUgraph_st *graph,
+					   void *found);
+STANDIN_API cu_result cuFuncGetName(const char **name, struct CUfunc_st *function);
+STANDIN_API cu_result cuKernelGetName(const char **name, struct CUkern_st *kernel);
 STANDIN_API cu_result cuGraphInstantiateWithFlags(struct CUgraphExec_st **exec,
 						  struct CUgraph_st *graph, uint64_t flags);
 STANDIN_API cu_result cuGraphLaunch(struct CUgraphExec_st *exec, struct CUstream_st *stream);

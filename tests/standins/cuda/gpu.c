@@ -315,6 +315,7 @@ static enum gpu_step step(struct gpu_command *c)
 		gpu_memory_remove(c->to);
 		return STEP_DONE;
 	case COMMAND_WAIT:
+	case COMMAND_NOTHING:
 	default:
 		return STEP_DONE;
 	}

@@ -50,6 +50,7 @@ struct gpu_global {
 	char name[48];
 	cu_ptr address;
 	size_t size;
+	bool constant;
 };
 struct CUfunc_st {
 	struct CUmod_st *module;
@@ -97,7 +98,8 @@ enum gpu_command_kind {
 	COMMAND_RECORD,
 	COMMAND_WAIT,
 	COMMAND_HOST,
-	COMMAND_FREE
+	COMMAND_FREE,
+	COMMAND_NOTHING
 };
 struct gpu_command {
 	struct gpu_command *next;
@@ -121,6 +123,8 @@ struct CUevent_st {
 struct CUgraphNode_st {
 	struct gpu_command command;
 	int type;
+	const struct CUgraph_st *inside; /* of a graph in a graph; not owned */
+	void *arguments[GPU_PARAMETERS]; /* as they are shown */
 };
 struct CUgraph_st {
 	unsigned n;

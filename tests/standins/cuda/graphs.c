@@ -119,6 +119,133 @@ cu_result cuGraphNodeGetType(struct CUgraphNode_st *node, int *type)
 	END(CU_OK);
 }
 
+cu_result cuGraphKernelNodeGetParams_v2(struct CUgraphNode_st *node, struct cu_kernel_node *params)
+{
+	struct {
+		struct CUgraphNode_st *node;
+		struct cu_kernel_node *params;
+	} p = {node, params};
+
+	BEGIN_PLAIN(cuGraphKernelNodeGetParams_v2);
+	if (!node || node->type != CU_NODE_KERNEL)
+		END(CU_INVALID_VALUE);
+	*params =
+		(struct cu_kernel_node){.function = node->command.launch.function,
+					.context = node->command.launch.function->module->context};
+	params->arguments = node->arguments;
+	for (unsigned i = 0; i < params->function->kernel->n; i++)
+		node->arguments[i] = node->command.launch.arguments +
+				     gpu_kernel_offset(params->function->kernel, i);
+	memcpy(params->grid, node->command.launch.grid, sizeof(params->grid));
+	memcpy(params->block, node->command.launch.block, sizeof(params->block));
+	END(CU_OK);
+}
+
+cu_result cuGraphMemcpyNodeGetParams(struct CUgraphNode_st *node, struct cu_copy_3d *params)
+{
+	struct {
+		struct CUgraphNode_st *node;
+		struct cu_copy_3d *params;
+	} p = {node, params};
+	const struct gpu_command *c;
+
+	BEGIN_PLAIN(cuGraphMemcpyNodeGetParams);
+	if (!node || node->type != CU_NODE_MEMCPY)
+		END(CU_INVALID_VALUE);
+	c = &node->command;
+	*params = c->box;
+	if (c->kind == COMMAND_COPY)
+		*params = (struct cu_copy_3d){
+			.from = {.memory_type = CU_MEMORY_UNIFIED, .device = c->from},
+			.to = {.memory_type = CU_MEMORY_UNIFIED, .device = c->to},
+			.width_bytes = c->n,
+			.height = 1,
+			.depth = 1};
+	END(CU_OK);
+}
+
+cu_result cuGraphMemsetNodeGetParams(struct CUgraphNode_st *node, struct cu_set_node *params)
+{
+	struct {
+		struct CUgraphNode_st *node;
+		struct cu_set_node *params;
+	} p = {node, params};
+
+	BEGIN_PLAIN(cuGraphMemsetNodeGetParams);
+	if (!node || node->type != CU_NODE_MEMSET)
+		END(CU_INVALID_VALUE);
+	*params = (struct cu_set_node){.to = node->command.to,
+				       .value = node->command.value,
+				       .element = node->command.width,
+				       .width = node->command.n,
+				       .height = 1};
+	END(CU_OK);
+}
+
+/* Of what is added so, only graphs and events are carried out. */
+cu_result cuGraphAddNode(struct CUgraphNode_st **node, struct CUgraph_st *graph,
+			 struct CUgraphNode_st **before, size_t n, struct standin_node *params)
+{
+	struct {
+		struct CUgraphNode_st **node;
+		struct CUgraph_st *graph;
+		struct CUgraphNode_st **before;
+		size_t n;
+		struct standin_node *params;
+	} p = {node, graph, before, n, params};
+	struct CUgraphNode_st *made;
+
+	BEGIN_PLAIN(cuGraphAddNode);
+	if (!graph || graph->n == GPU_NODES || params->type <= CU_NODE_HOST)
+		END(CU_INVALID_VALUE);
+	made = calloc(1, sizeof(*made));
+	if (!made)
+		abort();
+	made->type = params->type;
+	made->command.kind = COMMAND_NOTHING;
+	if (params->type == CU_NODE_GRAPH)
+		made->inside = params->of.graph;
+	if (params->type == CU_NODE_EVENT_RECORD) {
+		made->command.kind = COMMAND_RECORD;
+		made->command.event = params->of.event;
+	}
+	graph->nodes[graph->n++] = made;
+	*node = made;
+	END(CU_OK);
+}
+
+static void nodes_copy(struct CUgraphExec_st *e, const struct CUgraph_st *graph)
+{
+	e->graph.n = graph->n;
+	for (unsigned i = 0; i < graph->n; i++) {
+		e->graph.nodes[i] = malloc(sizeof(*e->graph.nodes[i]));
+		if (!e->graph.nodes[i])
+			abort();
+		*e->graph.nodes[i] = *graph->nodes[i];
+	}
+}
+
+/* What it found different is not told. */
+cu_result cuGraphExecUpdate_v2(struct CUgraphExec_st *exec, struct CUgraph_st *graph, void *found)
+{
+	struct {
+		struct CUgraphExec_st *exec;
+		struct CUgraph_st *graph;
+		void *found;
+	} p = {exec, graph, found};
+	bool same;
+
+	BEGIN(cuGraphExecUpdate_v2);
+	same = exec && graph && exec->graph.n == graph->n;
+	for (unsigned i = 0; same && i < graph->n; i++)
+		same = graph->nodes[i]->type == exec->graph.nodes[i]->type;
+	if (!same)
+		END(CU_INVALID_VALUE);
+	nodes_free(&exec->graph);
+	nodes_copy(exec, graph);
+	END(CU_OK);
+}
+
 cu_result cuGraphInstantiateWithFlags(struct CUgraphExec_st **exec, struct CUgraph_st *graph,
 				      uint64_t flags)
 {
@@ -133,15 +260,26 @@ cu_result cuGraphInstantiateWithFlags(struct CUgraphExec_st **exec, struct CUgra
 	e = calloc(1, sizeof(*e));
 	if (!e || !graph)
 		END(ERROR_INVALID_HANDLE);
-	e->graph.n = graph->n;
-	for (unsigned i = 0; i < graph->n; i++) {
-		e->graph.nodes[i] = malloc(sizeof(*e->graph.nodes[i]));
-		if (!e->graph.nodes[i])
-			abort();
-		*e->graph.nodes[i] = *graph->nodes[i];
-	}
+	nodes_copy(e, graph);
 	*exec = e;
 	END(CU_OK);
+}
+
+static void enqueue_all(struct CUstream_st *s, const struct CUgraph_st *graph)
+{
+	for (unsigned i = 0; i < graph->n; i++) {
+		struct gpu_command *c;
+
+		if (graph->nodes[i]->inside) {
+			enqueue_all(s, graph->nodes[i]->inside);
+			continue;
+		}
+		c = gpu_command_new(COMMAND_SET);
+		*c = graph->nodes[i]->command;
+		if (c->kind == COMMAND_RECORD)
+			c->generation = ++c->event->recorded;
+		gpu_enqueue(s, c);
+	}
 }
 
 cu_result cuGraphLaunch(struct CUgraphExec_st *exec, struct CUstream_st *stream)
@@ -154,14 +292,7 @@ cu_result cuGraphLaunch(struct CUgraphExec_st *exec, struct CUstream_st *stream)
 	if (!s || !exec)
 		END(ERROR_INVALID_HANDLE);
 	standin_count(call.injected ? "replayed graphs" : "graphs", 1);
-	for (unsigned i = 0; i < exec->graph.n; i++) {
-		struct gpu_command *c = gpu_command_new(COMMAND_SET);
-
-		*c = exec->graph.nodes[i]->command;
-		if (c->kind == COMMAND_RECORD)
-			c->generation = ++c->event->recorded;
-		gpu_enqueue(s, c);
-	}
+	enqueue_all(s, &exec->graph);
 	END(CU_OK);
 }
 

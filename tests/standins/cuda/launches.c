@@ -11,10 +11,11 @@
 /* ---- modules ---- */
 
 /* What a listener is shown of a module: an ELF image with its variables as symbols in
- * .nv.global, and nothing else. */
+ * .nv.global and .nv.constant3, and nothing else. */
 struct image {
 	Elf64_Ehdr header;
-	Elf64_Shdr sections[5]; /* none, .shstrtab, .nv.global, .symtab, .strtab */
+	/* none, .shstrtab, .nv.global, .symtab, .strtab, .nv.constant3 */
+	Elf64_Shdr sections[6];
 	char section_names[64];
 	Elf64_Sym symbols[9];
 	char names[9 * 48];
@@ -22,7 +23,8 @@ struct image {
 
 static void image_make(struct image *image, const struct CUmod_st *m)
 {
-	static const char section_names[] = "\0.shstrtab\0.nv.global\0.symtab\0.strtab";
+	static const char section_names[] =
+		"\0.shstrtab\0.nv.global\0.symtab\0.strtab\0.nv.constant3";
 	size_t name = 1;
 
 	memset(image, 0, sizeof(*image));
@@ -33,7 +35,7 @@ static void image_make(struct image *image, const struct CUmod_st *m)
 	image->header.e_machine = EM_CUDA;
 	image->header.e_shoff = offsetof(struct image, sections);
 	image->header.e_shentsize = sizeof(Elf64_Shdr);
-	image->header.e_shnum = 5;
+	image->header.e_shnum = 6;
 	image->header.e_shstrndx = 1;
 	memcpy(image->section_names, section_names, sizeof(section_names));
 	image->sections[1] = (Elf64_Shdr){.sh_name = 1,
@@ -51,11 +53,12 @@ static void image_make(struct image *image, const struct CUmod_st *m)
 					  .sh_type = SHT_STRTAB,
 					  .sh_offset = offsetof(struct image, names),
 					  .sh_size = sizeof(image->names)};
+	image->sections[5] = (Elf64_Shdr){.sh_name = 38, .sh_type = SHT_NOBITS, .sh_size = 1 << 16};
 	for (unsigned i = 0; i < m->n_globals; i++) {
 		image->symbols[i + 1] =
 			(Elf64_Sym){.st_name = (Elf64_Word)name,
 				    .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_OBJECT),
-				    .st_shndx = 2,
+				    .st_shndx = m->globals[i].constant ? 5 : 2,
 				    .st_size = m->globals[i].size};
 		memcpy(image->names + name, m->globals[i].name, strlen(m->globals[i].name) + 1);
 		name += strlen(m->globals[i].name) + 1;
@@ -75,7 +78,7 @@ static bool module_function(struct CUmod_st *m, const char *name, size_t length)
 	return f->kernel != NULL;
 }
 
-static bool module_global(struct CUmod_st *m, const char *name, size_t size)
+static bool module_global(struct CUmod_st *m, const char *name, size_t size, bool constant)
 {
 	struct gpu_global *g = &m->globals[m->n_globals];
 
@@ -83,6 +86,7 @@ static bool module_global(struct CUmod_st *m, const char *name, size_t size)
 		return false;
 	strcpy(g->name, name);
 	g->size = size;
+	g->constant = constant;
 	g->address = gpu_allocate(size, 512);
 	if (!g->address)
 		return false;
@@ -91,8 +95,8 @@ static bool module_global(struct CUmod_st *m, const char *name, size_t size)
 	return true;
 }
 
-/* "standin-module" and then lines "kernel NAME" and "global NAME BYTES"; or PTX, of which only the
- * names of the entries are read. */
+/* "standin-module" and then lines "kernel NAME", "global NAME BYTES", "constant NAME BYTES"; or
+ * PTX, of which only the names of the entries are read. */
 static bool module_parse(struct CUmod_st *m, const char *text)
 {
 	static const char entry[] = ".visible .entry ";
@@ -114,7 +118,9 @@ static bool module_parse(struct CUmod_st *m, const char *text)
 		if (sscanf(line, "kernel %47s", name) == 1)
 			good = module_function(m, name, strlen(name));
 		else if (sscanf(line, "global %47s %lu", name, &size) == 2)
-			good = module_global(m, name, size);
+			good = module_global(m, name, size, false);
+		else if (sscanf(line, "constant %47s %lu", name, &size) == 2)
+			good = module_global(m, name, size, true);
 		else
 			good = false;
 		any = true;
@@ -387,6 +393,34 @@ cu_result cuFuncLoad(struct CUfunc_st *function)
 	BEGIN(cuFuncLoad);
 	if (!function || function->real)
 		END(ERROR_INVALID_HANDLE);
+	END(CU_OK);
+}
+
+cu_result cuFuncGetName(const char **name, struct CUfunc_st *function)
+{
+	struct {
+		const char **name;
+		struct CUfunc_st *function;
+	} p = {name, function};
+
+	BEGIN(cuFuncGetName);
+	if (!function || function->real)
+		END(ERROR_INVALID_HANDLE);
+	*name = function->kernel->name;
+	END(CU_OK);
+}
+
+cu_result cuKernelGetName(const char **name, struct CUkern_st *kernel)
+{
+	struct {
+		const char **name;
+		struct CUkern_st *kernel;
+	} p = {name, kernel};
+
+	BEGIN(cuKernelGetName);
+	if (!function_of(kernel))
+		END(ERROR_INVALID_HANDLE);
+	*name = function_of(kernel)->kernel->name;
 	END(CU_OK);
 }
 

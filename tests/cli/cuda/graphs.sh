@@ -1,0 +1,51 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Graphs: a launch is one dispatch, replayed as a whole, or it runs once and the reason names what stands against it.
+# shellcheck source=tests/cli/cuda/lib.sh
+. "$RETALLY_SOURCE/tests/cli/cuda/lib.sh"
+launches=sm__kernels_launched.sum,$three
+
+# Replayed: kernels, fills, copies on the device; a module of which nothing else was launched.
+"$traps" graph graph_only >want
+for mode in window kernel; do
+	run o $launches --replay $mode -- "$traps" graph graph_only
+	same $? want "$mode"
+	clean "$mode"
+	is "$("$retally" report o --by reason --format csv | wc -l)" 1 "$mode: nothing is declined"
+	is "$("$retally" report o --by dispatch --format csv --wide 2>/dev/null |
+		awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next } $1 == "CUDA graph" { print $c["sm__kernels_launched.sum"] }' | xargs)" \
+		'2 2 2 2 2 2 2' "$mode: seven launches of two kernels each"
+	is "$(logged libcuda 'replayed graphs')" $((7 * $("$retally" plan --source cuda -e $launches --count))) "$mode: each once a pass"
+done
+RETALLY_STANDIN_FAIL=restore run o $launches --replay window -- "$traps" graph_only
+! grep -qxF "$(grep '^graph table ' want)" out
+ok $? 'the control: without restoring, the output of graph_only breaks'
+
+# Not replayed. With a plan of one pass each is counted, live.
+"$traps" graph_kinds >want
+for counters in one three; do
+	for mode in window kernel; do
+		run o "${!counters}" --replay $mode -- "$traps" graph_kinds
+		same $? want "kinds, $counters, $mode"
+		clean "kinds, $counters, $mode"
+		is "$("$retally" report o --by reason --format csv | sed -n 's/,CUDA graph,kernel,/ /p' | tr -d '"' | sort)" "$(
+			[ $counters = one ] && instead='one pass each, live' || instead='not counted'
+			sort <<-END
+				2 $instead,a graph with a collective (NCCL, NVSHMEM)
+				1 $instead,a graph that takes or frees memory
+				1 $instead,a graph that waits for or writes single words
+				1 $instead,a graph with a copy that is not between memories of the device
+				1 $instead,a graph with a graph inside
+				1 $instead,a graph with a host function
+				1 $instead,a graph with conditional nodes
+				1 $instead,a graph with events
+				1 $instead,a graph with nodes of an unknown kind
+				1 $instead,a graph with semaphores of another API
+				1 $instead,it reaches memory that the host may use at any time
+				1 $instead,the program has a graph that kernels can launch
+			END
+		)" "kinds, $counters, $mode: each by its name"
+		is "$(logged libcuda 'replayed graphs')" "$([ $counters = one ] && echo 2 || echo 6)" "kinds, $counters, $mode: two others are replayed"
+	done
+done
+done_testing
