@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The part of the PMIx server interface that we use, declared by ourselves: the C ABI that the PMIx
- * standard (version 4) fixes and that OpenPMIx 4.2 and later keep. libpmix is opened at run time
- * (pmix_api.h). tests/unit/launch/check_pmix_abi.c compares this file with the real headers where
- * those are installed.
+ * The part of the PMIx interface that we use, most of it the server's, declared by ourselves: the C
+ * ABI that the PMIx standard (version 4) fixes and that OpenPMIx 4.2 and later keep. libpmix is
+ * opened at run time (pmix_api.h). tests/unit/launch/check_pmix_abi.c compares this file with the
+ * real headers where those are installed.
  */
 #ifndef RETALLY_LAUNCH_PMIX_ABI_H
 #define RETALLY_LAUNCH_PMIX_ABI_H
@@ -141,6 +141,10 @@ _Static_assert(offsetof(struct pmix_abi_module, job_control) == 19 * sizeof(void
 #define PMIX_ABI_SYMBOLS(X)                                                              \
 	X(PMIx_Get_version, const char *, (void))                                        \
 	X(PMIx_Error_string, const char *, (int status))                                 \
+	X(PMIx_Init, int,                                                                \
+	  (struct pmix_abi_proc * me_out, struct pmix_abi_info * info, size_t n_info))   \
+	X(PMIx_Abort, int,                                                               \
+	  (int status, const char *text, struct pmix_abi_proc *procs, size_t n_procs))   \
 	X(PMIx_server_init, int,                                                         \
 	  (struct pmix_abi_module * module, struct pmix_abi_info * info, size_t n_info)) \
 	X(PMIx_server_finalize, int, (void))                                             \

@@ -15,6 +15,7 @@
 #include "launch/pmix_environment.h"
 #include "launch/pmix_job.h"
 #include "launch/pmix_link.h"
+#include "launch/pmix_upstream.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -47,6 +48,7 @@ static struct server {
 	struct pmix_link link;
 	struct pmix_api api;
 	struct pmix_job job;
+	int upstream;     /* pmix_upstream.h; -1: the launcher needs no word */
 	char name[128];   /* of the launch */
 	char folder[256]; /* of the pass's server; "" while there is none */
 	char space[PMIX_ABI_NAMESPACE_SIZE];
@@ -161,7 +163,11 @@ static int on_abort(const struct pmix_abi_proc *proc, void *object, int status, 
 		u->n = u->bytes ? strlen(u->bytes) + 1 : 0;
 		server_queue(u);
 	}
-	if (done)
+	/* The program waits for `done` before it exits. The launcher is to hear of its abort before
+	 * it sees an exit, and then ends the program; should it not, its supervisor will. */
+	if (server.upstream >= 0)
+		pmix_upstream_tell(server.upstream, status);
+	else if (done)
 		done(PMIX_ABI_SUCCESS, data);
 	return PMIX_ABI_SUCCESS;
 }
@@ -641,6 +647,10 @@ static void server_open(const struct pmix_message *m, const char *payload)
 	if (n != m->a || pmix_job_init(&server.job, hosts, n, m->b, &err))
 		server_fail(RC_INVALID, err.code ? err.message : "a host name is missing");
 	free(hosts);
+	server.upstream = pmix_upstream_is_wanted() ? pmix_upstream_start() : -1;
+	pmix_environment_clean();
+	/* No key service is needed: only processes of our user connect. */
+	setenv("PMIX_MCA_psec", "native", 1);
 	snprintf(server.name, sizeof(server.name), "%s", name);
 	if (strlen(program) < sizeof(server.program))
 		memcpy(server.program, program, strlen(program) + 1);
@@ -704,9 +714,6 @@ void pmix_server_run(int socket)
 	const char *payload;
 
 	server_isolate(socket);
-	pmix_environment_clean();
-	/* No key service is needed: only processes of our user connect. */
-	setenv("PMIX_MCA_psec", "native", 1);
 	while (pmix_link_wait(&server.link, &m, &payload, -1) > 0) {
 		if (m.type == PMIX_MESSAGE_OPEN)
 			server_open(&m, payload);
