@@ -374,8 +374,8 @@ static uint32_t on_symbol(uint64_t executable, uint64_t agent, uint64_t symbol, 
 	    c->hsa_executable_symbol_get_info(symbol, HSA_SYMBOL_VARIABLE_SIZE, &size))
 		return HSA_OK;
 	m.size = size;
-	/* Constants, too: HSA_SYMBOL_VARIABLE_IS_CONST tells nothing, ROCr 1.18 answers it the wrong
-	 * way round (amd_hsa_code.cpp, Symbol::IsConst). */
+	/* Constants, too: HSA_SYMBOL_VARIABLE_IS_CONST tells nothing, ROCr 1.18 answers it the
+	 * wrong way round (amd_hsa_code.cpp, Symbol::IsConst). */
 	if (!memories_add(&hsa_session.memories, &m))
 		replay_disable(hsa_session.replay, "there is no memory for the list of memories");
 	return HSA_OK;
