@@ -327,15 +327,18 @@ static uint32_t async_handler(uint64_t signal, uint32_t condition, int64_t value
 }
 static void store_or_ring(uint64_t signal, int64_t value)
 {
+	bool due;
+
 	if (signal == own.doorbell) {
 		writer(&ring[(uint64_t)value % 1024], 1);
 		return;
 	}
 	signal_store(signal, value);
 	pthread_mutex_lock(&events.lock);
-	events.due |= signal == events.signal;
-	pthread_cond_signal(&events.changed);
+	due = events.due |= signal == events.signal;
 	pthread_mutex_unlock(&events.lock);
+	if (due) /* the thread does not find the lock taken */
+		pthread_cond_signal(&events.changed);
 }
 static uint32_t queue_destroy(struct hsa_queue *q)
 {

@@ -71,8 +71,10 @@ static enum turn_state turn_move(struct turn *t, enum turn_state from, enum turn
 	was = t->state;
 	if (was == from)
 		t->state = to;
-	pthread_cond_broadcast(&turns.changed);
 	pthread_mutex_unlock(&turns.lock);
+	/* Nobody waits for the begin of a turn, and who wakes up does not find the lock taken. */
+	if (to == TURN_DONE)
+		pthread_cond_broadcast(&turns.changed);
 	return was;
 }
 
