@@ -27,10 +27,10 @@ run() { # DIR TRAP OPTION...: status in $status, output in out
 	timeout 120 "$retally" run -q --source rocm -o "$dir" "$@" -- "$traps" "$trap" >out 2>err
 	status=$?
 }
-accounted() { # DIR: dispatches with counts, and those that were declined without any
+accounted() { # DIR: dispatches with counts, and those that were declined without any, for a reason that is named
 	local rows declined
 	rows=$("$retally" report "$1" --by dispatch --wide --format csv -e SQ_WAVES | tail -n +2 | grep -c .)
-	declined=$("$retally" report "$1" --by reason --format csv | awk -F, '/,not counted,/ { n += $1 } END { print n + 0 }')
+	declined=$("$retally" report "$1" --by reason --format csv | awk -F, '/,not counted,./ { n += $1 } END { print n + 0 }')
 	echo $((rows + declined))
 }
 counted() { # DIR: dispatches with counts
