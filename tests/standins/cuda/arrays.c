@@ -371,13 +371,6 @@ static cu_ptr address_of(const struct cu_copy_side *s, size_t width, size_t y, s
 	return base + ((s->z + z) * rows + s->y + y) * pitch + s->x_bytes;
 }
 
-static bool is_pageable(cu_ptr address)
-{
-	cu_ptr base = (cu_ptr)(uintptr_t)gpu.host_base;
-
-	return !gpu_memory_of(address) && (address < base || address >= base + GPU_MEMORY);
-}
-
 static bool side_is_good(const struct cu_copy_3d *k, const struct cu_copy_side *s)
 {
 	const struct CUarray_st *a = s->array;
@@ -395,7 +388,7 @@ static bool side_is_good(const struct cu_copy_3d *k, const struct cu_copy_side *
 	if ((s->pitch && s->pitch < s->x_bytes + k->width_bytes) ||
 	    (k->depth > 1 && s->height < s->y + k->height))
 		return false;
-	if (s->memory_type == 1 && is_pageable((cu_ptr)(uintptr_t)s->host))
+	if (s->memory_type == 1 && gpu_is_pageable((cu_ptr)(uintptr_t)s->host))
 		return s->host;
 	for (size_t z = 0; z < k->depth; z++)
 		for (size_t y = 0; y < k->height; y++)
@@ -413,7 +406,7 @@ static void *side_row(const struct cu_copy_3d *k, const struct cu_copy_side *s, 
 				      : place(s->array, s->x_bytes / s->array->element, s->y + y,
 					      s->z + z);
 	at = address_of(s, k->width_bytes, y, z);
-	return is_pageable(at) ? (void *)(uintptr_t)at : gpu_at(at, k->width_bytes);
+	return gpu_is_pageable(at) ? (void *)(uintptr_t)at : gpu_at(at, k->width_bytes);
 }
 
 bool gpu_box_copy(const struct cu_copy_3d *k)

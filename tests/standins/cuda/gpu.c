@@ -258,14 +258,16 @@ static bool fills_cache(const struct gpu_launch *l)
 	return bytes >= 2 * GPU_L2;
 }
 
-/* Memory of the host that the device does not know can be copied all the same. */
-static void *pageable(cu_ptr address)
+bool gpu_is_pageable(cu_ptr address)
 {
 	cu_ptr base = (cu_ptr)(uintptr_t)gpu.host_base;
 
-	if (gpu_memory_of(address) || (address >= base && address < base + GPU_MEMORY))
-		return NULL;
-	return (void *)(uintptr_t)address;
+	return !gpu_memory_of(address) && (address < base || address >= base + GPU_MEMORY);
+}
+
+static void *pageable(cu_ptr address)
+{
+	return gpu_is_pageable(address) ? (void *)(uintptr_t)address : NULL;
 }
 
 static enum gpu_step step(struct gpu_command *c)

@@ -176,6 +176,9 @@ struct gpu_memory *gpu_memory_of(cu_ptr address);
 bool gpu_memory_remove(cu_ptr address);
 /* Where the device finds n bytes; NULL: not (all) of one live memory. */
 void *gpu_at(cu_ptr address, size_t n);
+/* Memory of the host that the device does not know can be copied all the same: its source is read
+ * before the call returns, and a copy into it is over when the call returns. */
+bool gpu_is_pageable(cu_ptr address);
 
 struct gpu_command *gpu_command_new(enum gpu_command_kind kind);
 /* Takes the command; into the stream, or into the graph that it is being captured to. */

@@ -5,15 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Memory of the host that the device does not know: its source is read before the call returns, and
- * a copy into it is over when the call returns. */
-static bool is_pageable(cu_ptr address)
-{
-	cu_ptr base = (cu_ptr)(uintptr_t)gpu.host_base;
-
-	return !gpu_memory_of(address) && (address < base || address >= base + GPU_MEMORY);
-}
-
 static bool is_device(cu_ptr address, size_t n)
 {
 	const struct gpu_memory *m = gpu_memory_of(address);
@@ -31,11 +22,12 @@ static cu_result copy(const struct call *call, cu_ptr to, cu_ptr from, size_t n,
 		return ERROR_INVALID_HANDLE;
 	if (!n)
 		return CU_OK;
-	if ((!is_pageable(to) && !gpu_at(to, n)) || (!is_pageable(from) && !gpu_at(from, n)))
+	if ((!gpu_is_pageable(to) && !gpu_at(to, n)) ||
+	    (!gpu_is_pageable(from) && !gpu_at(from, n)))
 		return CU_INVALID_VALUE;
 	/* The control of the tests: nothing that the injected library puts back arrives. */
-	if (call->injected && !is_pageable(to) && !gpu_memory_of(to)->own && !is_pageable(from) &&
-	    gpu_memory_of(from)->own && standin_fault("restore", NULL))
+	if (call->injected && !gpu_is_pageable(to) && !gpu_memory_of(to)->own &&
+	    !gpu_is_pageable(from) && gpu_memory_of(from)->own && standin_fault("restore", NULL))
 		return CU_OK;
 	c = gpu_command_new(COMMAND_COPY);
 	c->to = to;
@@ -46,13 +38,13 @@ static cu_result copy(const struct call *call, cu_ptr to, cu_ptr from, size_t n,
 		gpu_enqueue(s, c);
 		return ERROR_OPERATING_SYSTEM;
 	}
-	if (is_pageable(from) && !s->capture) {
+	if (gpu_is_pageable(from) && !s->capture) {
 		c->staged = malloc(n);
 		if (!c->staged)
 			abort();
 		memcpy(c->staged, (const void *)(uintptr_t)from, n);
 	}
-	wait |= is_pageable(to) && !s->capture;
+	wait |= gpu_is_pageable(to) && !s->capture;
 	gpu_enqueue(s, c);
 	if (wait)
 		gpu_stream_wait(s);
