@@ -45,11 +45,11 @@ static struct {
 
 /* ---- what was made; with the lock held ---- */
 
-static struct array *find(const struct cuda_context *c, const void *handle)
+static struct array *find(const void *handle)
 {
 	struct array *a = table.arrays;
 
-	while (a && (a->handle != handle || a->context != c))
+	while (a && a->handle != handle)
 		a = a->next;
 	return a;
 }
@@ -73,21 +73,13 @@ static bool is_always(const struct array *a)
 	return a->address && (a->referenced || a->why_not);
 }
 
-static void made(const struct cuda_context *c, void *handle)
-{
-	pthread_mutex_lock(&table.lock);
-	if (handle && !find(c, handle))
-		add(c, handle);
-	pthread_mutex_unlock(&table.lock);
-}
-
 static bool is_of(const struct array *a, const struct cuda_context *c, const void *handle)
 {
-	return a->context == c && (!handle || a->handle == handle || a->of == handle);
+	return handle ? a->handle == handle || a->of == handle : a->context == c;
 }
 
-/* The array, with its parts, or all of the context; and the memory that it was, if any. False: no
- * more. */
+/* The array, with its parts, whichever context is current; or, without a handle, all of the
+ * context; and the memory that it was, if any. False: no more. */
 static bool take(const struct cuda_context *c, const void *handle, uint64_t *address_out)
 {
 	struct array **p = &table.arrays, *a;
@@ -117,6 +109,19 @@ static void forget_memory(uint64_t address)
 
 	if (address && memories_take(&cuda_session.memories, address, &m))
 		cuda_memory_remove(&m);
+}
+
+/* What had the handle before is gone, whoever ended it. */
+static void made(const struct cuda_context *c, void *handle)
+{
+	uint64_t address;
+
+	while (handle && take(c, handle, &address))
+		forget_memory(address);
+	pthread_mutex_lock(&table.lock);
+	if (handle)
+		add(c, handle);
+	pthread_mutex_unlock(&table.lock);
 }
 
 void cuda_arrays_forget(const struct cuda_context *c)
@@ -195,12 +200,12 @@ static void bind(struct cuda_context *c, struct CUarray_st *handle, bool referen
 	struct array *a;
 
 	pthread_mutex_lock(&table.lock);
-	a = find(c, handle);
+	a = find(handle);
 	if (!a && (a = add(c, handle)))
 		a->foreign = true;
 	if (a && a->of) /* the first handle of the same part */
 		for (struct array *k = a; k; k = k->next)
-			if (k->of == a->of && k->part == a->part && k->context == c)
+			if (k->of == a->of && k->part == a->part)
 				a = k;
 	if (a && !a->address) {
 		become_memory(a, &d, described);
@@ -397,8 +402,8 @@ static void part_given(struct cuda_context *c, const struct cupti_callback_data 
 	if (cuda_result(data))
 		return;
 	pthread_mutex_lock(&table.lock);
-	whole = find(c, p->of);
-	if (whole && !whole->foreign && !find(c, *p->array_out))
+	whole = find(p->of);
+	if (whole && !whole->foreign && !find(*p->array_out))
 		a = add(c, *p->array_out);
 	if (a) {
 		a->of = p->of;
