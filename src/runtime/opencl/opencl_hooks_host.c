@@ -415,6 +415,13 @@ SHARED_OBJECTS(release_gl, clEnqueueReleaseGLObjects)
 SHARED_OBJECTS(acquire_egl, clEnqueueAcquireEGLObjectsKHR)
 SHARED_OBJECTS(release_egl, clEnqueueReleaseEGLObjectsKHR)
 
+/* From here on nothing is replayed. */
+static void set_opaque(const char *why)
+{
+	rules_apply_context("an unknown object", NULL);
+	atomic_store(&layer.opaque, why);
+}
+
 /* Interfaces of extensions by which kernels run, or reach memory, past the hooks. Asking for one
  * is taken for using it. */
 static void note_extension(const char *name)
@@ -433,10 +440,8 @@ static void note_extension(const char *name)
 	};
 
 	for (size_t i = 0; name && i < sizeof(list) / sizeof(*list); i++)
-		if (strstr(name, list[i].part)) {
-			rules_apply_context("an unknown object", NULL);
-			atomic_store(&layer.opaque, list[i].why);
-		}
+		if (strstr(name, list[i].part))
+			set_opaque(list[i].why);
 }
 
 static void *extension_address(const char *name)
@@ -457,8 +462,25 @@ static void *extension_address_for(struct vendor_platform *p, const char *name)
 	return at;
 }
 
+/* Where kernels reach all memory of the process, a pointer in a buffer is enough, and nobody has to
+ * be told of it. A program that does so asks first whether it may. */
+static int32_t get_device_info(struct vendor_device *d, uint32_t what, size_t size, void *value,
+			       size_t *size_out)
+{
+	int32_t status = layer.next.clGetDeviceInfo(d, what, size, value, size_out);
+	uint64_t can = 0;
+
+	if (status || what != OPENCL_DEVICE_SVM_CAPABILITIES || !value || !layer_is_on())
+		return status;
+	memcpy(&can, value, size < sizeof(can) ? size : sizeof(can));
+	if (can & OPENCL_SVM_FINE_GRAIN_SYSTEM)
+		set_opaque("the program may use shared virtual memory of the whole process");
+	return status;
+}
+
 void hooks_host(struct opencl_dispatch *t)
 {
+	t->clGetDeviceInfo = get_device_info;
 	t->clFinish = finish;
 	t->clWaitForEvents = wait_for_events;
 	t->clGetEventInfo = get_event_info;

@@ -20,3 +20,9 @@ same_output() { # NAME: of the run just made
 		diff plain out | sed 's/^/# /' | head -20
 	fi
 }
+control() { # NAME: of the run just made, in which nothing was put back: all cases must differ whose dispatches are replayed
+	diff plain out | sed -n 's/^> \([^ ]*\) .*/\1/p' | sort -u >broken
+	sed 's/ .*//' plain | grep -vE '^(hello|printf|program-scope|native|user-event-two|callback-enqueues)$' | sort -u >wanted
+	ok $(($(wc -l <wanted) < 25)) "$1: many cases are replayed"
+	is "$(comm -13 broken wanted)" '' "$1 breaks every case that is replayed"
+}
