@@ -160,12 +160,15 @@ int sim_queue_make(struct sim_device *d, struct sim_queue **queue_out);
 /* Waits, ends its thread; the object stays until the device is closed: events may name it. */
 void sim_queue_end(struct sim_queue *q);
 int sim_device_wait(struct sim_device *d); /* for what is in the queues now */
+bool sim_device_is_busy(struct sim_device *d);
 int sim_device_drain(struct sim_device *d, uint64_t bound_ns);
 
 /* ---- execute.c ---- */
 void sim_execute(struct sim_queue *q, struct sim_command *c);
 /* A copy of a tool, with its failures. */
-int sim_tool_copy_now(struct sim_device *d, uint64_t to, uint64_t from, uint64_t bytes);
+/* beside: kernels may be running, and waiting for what is copied. */
+int sim_tool_copy_now(struct sim_device *d, uint64_t to, uint64_t from, uint64_t bytes,
+		      bool beside);
 
 /* ---- kernels.c ---- */
 struct sim_run {

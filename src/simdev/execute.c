@@ -50,7 +50,22 @@ static void *place_of(struct sim_device *d, uint64_t address, uint64_t bytes, bo
 	return p || sim_memory_is_device(d, address) ? p : (void *)(uintptr_t)address;
 }
 
-int sim_tool_copy_now(struct sim_device *d, uint64_t to, uint64_t from, uint64_t bytes)
+/* As a device's engine for copies writes: in words, each at once. */
+static void move(void *to, const void *from, uint64_t bytes, bool beside)
+{
+	uint32_t *target = to;
+	const uint32_t *source = from;
+
+	if (!beside || ((uintptr_t)to | (uintptr_t)from | bytes) % sizeof(*target)) {
+		memmove(to, from, bytes);
+		return;
+	}
+	for (uint64_t i = 0; i < bytes / sizeof(*target); i++)
+		__atomic_store_n(&target[i], __atomic_load_n(&source[i], __ATOMIC_RELAXED),
+				 __ATOMIC_RELAXED);
+}
+
+int sim_tool_copy_now(struct sim_device *d, uint64_t to, uint64_t from, uint64_t bytes, bool beside)
 {
 	uint64_t n = atomic_fetch_add(&d->tool_copies, 1) + 1;
 	void *target = place_of(d, to, bytes, false); /* tracking is of the program's writes */
@@ -60,11 +75,11 @@ int sim_tool_copy_now(struct sim_device *d, uint64_t to, uint64_t from, uint64_t
 		return sim_fail(SIM_INVALID, "a copy of %llu bytes leaves an allocation",
 				(unsigned long long)bytes);
 	if (fails(n, d->config.fail_copy, d->config.fail_copy_times)) {
-		memmove(target, source, bytes / 2);
+		move(target, source, bytes / 2, beside);
 		return sim_fail(SIM_IO, "copy %llu ended after half of %llu bytes",
 				(unsigned long long)n, (unsigned long long)bytes);
 	}
-	memmove(target, source, bytes);
+	move(target, source, bytes, beside);
 	return SIM_OK;
 }
 
@@ -76,7 +91,7 @@ static void execute_copy(struct sim_queue *q, struct sim_command *c)
 
 	if (c->u.copy.tool) {
 		rc = is_lost(d) ? SIM_LOST
-				: sim_tool_copy_now(d, c->u.copy.to, c->u.copy.from, bytes);
+				: sim_tool_copy_now(d, c->u.copy.to, c->u.copy.from, bytes, false);
 	} else if (operate(d)) {
 		void *to = place_of(d, c->u.copy.to, bytes, true);
 		const void *from = c->u.copy.staged ? c->u.copy.staged

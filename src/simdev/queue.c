@@ -205,6 +205,13 @@ int sim_device_wait(struct sim_device *d)
 	return rc ? rc : sim_device_state(d);
 }
 
+bool sim_device_is_busy(struct sim_device *d)
+{
+	bool waited;
+
+	return sweep(d, 1, &waited) == SIM_TIMEOUT; /* that time has passed */
+}
+
 /* A callback may have put something into a queue that was looked at before: until all are idle. */
 int sim_device_drain(struct sim_device *d, uint64_t bound_ns)
 {

@@ -89,7 +89,8 @@ static int tool_copy(struct sim_device *d, struct sim_queue *q, uint64_t to, uin
 
 	if (rc || !bytes)
 		return rc;
-	return q ? sim_queue_put(q, &c) : sim_tool_copy_now(d, to, from, bytes);
+	return q ? sim_queue_put(q, &c)
+		 : sim_tool_copy_now(d, to, from, bytes, sim_device_is_busy(d));
 }
 
 static const void *look(struct sim_device *d, uint64_t address, uint64_t bytes)
