@@ -201,6 +201,20 @@ ENTRY struct rocp_configure_result *rocprofiler_configure(uint32_t version, cons
 
 /* ---- OpenCL ---- */
 
+/* Marks around kernels of a device are ranges of the device: counted as regions of the process as
+ * well, each would be in the report twice, of two kinds under one name. What has no kernels in it
+ * is no region either, for the copy of a process in which a region is replayed has no device. */
+static void give_marks_to_device(void)
+{
+	static const char text[] = "marks are ranges of the OpenCL device from its first context "
+				   "on: what they enclose beside its kernels is not counted";
+	const struct spool_note note = {.kind = SPOOL_NOTE_FINDING};
+
+	if (region_stop() && replay_session_append(NULL, SPOOL_NOTE, &note, sizeof(note), text,
+						   sizeof(text) - 1, NULL))
+		say("%s", text);
+}
+
 /* Of the sources so far only perf counts on such a device: on the threads that do its work. */
 static const struct source *choose_opencl(void *data, const struct runtime_opencl_device *device,
 					  const char **why_out)
@@ -212,8 +226,10 @@ static const struct source *choose_opencl(void *data, const struct runtime_openc
 		*why_out = "no source counts on this OpenCL device, which is no CPU";
 	else if (!is_wanted("perf"))
 		*why_out = "no counter of the plan is of source perf, which counts on CPUs";
-	else
+	else {
+		give_marks_to_device();
 		return &source_perf_threads;
+	}
 	return NULL;
 }
 
@@ -239,11 +255,12 @@ static int attach_regions(struct error *err)
 
 /* ---- all ---- */
 
-int replay_runtimes_attach(struct replay *engine, struct error *err)
+int replay_runtimes_attach(struct replay *engine, bool regions_only, struct error *err)
 {
 	int rc = attach_regions(err);
 
-	if (rc)
+	/* In application mode the process is counted from outside: nothing of it may run twice. */
+	if (rc || regions_only)
 		return rc;
 	return runtime_opencl_attach(
 		engine, &(struct runtime_opencl_options){.choose = choose_opencl}, err);

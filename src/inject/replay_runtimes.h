@@ -12,8 +12,8 @@
 #include <stdbool.h>
 
 /* At the start of the process, for runtimes that have to know the engine before the program's first
- * call. */
-int replay_runtimes_attach(struct replay *engine, struct error *err);
+ * call. regions_only: devices are left alone. */
+int replay_runtimes_attach(struct replay *engine, bool regions_only, struct error *err);
 /* After that, in an object that is preloaded: for runtimes that are not asked to load us by every
  * library. opencl_layers: the program's OPENCL_LAYERS, or NULL. */
 void replay_runtimes_take_calls(const char *opencl_layers);

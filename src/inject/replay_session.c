@@ -100,7 +100,7 @@ int replay_session_append(void *unused, enum spool_type type, const void *a, siz
 	int rc;
 
 	(void)unused;
-	if (atomic_load(&session.use) != USE_YES)
+	if (atomic_load(&session.use) != USE_YES || region_is_copy())
 		return error_set(err, RC_END, "the spool of this process is not open");
 	pthread_mutex_lock(&session.append_lock);
 	if (session.spool.fd < 0) {
@@ -434,7 +434,9 @@ static int set_up(char *const *envp, const char *text, struct error *err)
 	if (!rc)
 		rc = open_engine(err);
 	if (!rc)
-		rc = replay_runtimes_attach(session.engine, err);
+		rc = replay_runtimes_attach(
+			session.engine, state_variable(envp, REPLAY_SETTINGS_REGIONS_ONLY) != NULL,
+			err);
 	return rc;
 }
 

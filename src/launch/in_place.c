@@ -87,6 +87,7 @@ int in_place_init_regions(struct in_place *p, const struct replay_settings *sett
 {
 	int rc = add_common(p, settings, library, directory, err);
 
+	rc = rc ? rc : add_text(p, REPLAY_SETTINGS_REGIONS_ONLY, "1", "", err);
 	if (rc)
 		in_place_release(p);
 	return rc;

@@ -22,6 +22,8 @@
 #include <stdint.h>
 
 #define REPLAY_SETTINGS_VARIABLE     "RETALLY_REPLAY"
+/* Set to anything: devices are left alone, only regions of the process are counted. */
+#define REPLAY_SETTINGS_REGIONS_ONLY "RETALLY_REGIONS_ONLY"
 #define REPLAY_SETTINGS_PATTERNS_MAX 1024
 
 /* The numbers are those of enum replay_mode and enum replay_verify (replay/replay.h). */

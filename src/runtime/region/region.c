@@ -223,6 +223,8 @@ static struct region_entry *begin(struct region_thread *t, const char *name, uin
 		region_give_lock();
 	}
 	drop_left(t, kernel, site, frame);
+	if (__atomic_load_n(&region.stopped, __ATOMIC_RELAXED))
+		return NULL;
 	if (t->overflow || t->depth == REGION_DEPTH_MAX) {
 		t->overflow++;
 		__atomic_add_fetch(&region.too_deep, 1, __ATOMIC_RELAXED);
@@ -299,7 +301,8 @@ static void end(struct region_thread *t, const char *name, uint64_t end_ns)
 	while (i > 0 && t->open[i - 1].kernel != kernel)
 		i--;
 	if (!i) {
-		__atomic_add_fetch(&region.stray[kernel], 1, __ATOMIC_RELAXED);
+		if (!__atomic_load_n(&region.stopped, __ATOMIC_RELAXED))
+			__atomic_add_fetch(&region.stray[kernel], 1, __ATOMIC_RELAXED);
 		return;
 	}
 	drop_to(t, i);
@@ -392,11 +395,22 @@ bool region_is_open(void)
 	return region.active && getpid() == region.pid;
 }
 
+bool region_stop(void)
+{
+	return region_is_open() && !region_is_copy() &&
+	       !__atomic_exchange_n(&region.stopped, true, __ATOMIC_RELAXED);
+}
+
+bool region_is_copy(void)
+{
+	return region.in_child;
+}
+
 void region_close(void)
 {
 	struct timespec pause = {0, 1000000};
 
-	if (!region_is_open() || region.in_child)
+	if (!region_is_open() || region_is_copy())
 		return;
 	region_write_end();
 	/* Nobody appends from here on. */

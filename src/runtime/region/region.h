@@ -77,9 +77,15 @@ void region_end(const char *name, const void *site, const void *frame);
 /* Writes what is left to be said, and shuts the marks out for good. `append` is not called any more
  * after the return. Does nothing when not open. Callable in a signal handler. */
 void region_close(void);
+/* No region begins from here on; those that are open end as ever. False: that was so already, or
+ * there are none. Thread-safe. */
+bool region_stop(void);
 /* In a forked child of the program: the marks do nothing there. Closes the copies of descriptors.
  */
 void region_abandon(void);
 bool region_is_open(void);
+/* This process is a copy in which a region is replayed: it writes no records of its own, and its
+ * end is not the program's. */
+bool region_is_copy(void);
 
 #endif

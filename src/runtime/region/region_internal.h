@@ -99,6 +99,7 @@ struct region_reason {
 struct region_state {
 	struct region_options options;
 	bool active;
+	bool stopped; /* no region begins any more */
 	pid_t pid;
 	bool used;     /* a mark came, and there is a place for records */
 	bool in_child; /* this is a replayed execution */

@@ -6,6 +6,7 @@
 # reach nothing of the kind are replayed.
 # shellcheck disable=SC1091,SC2154
 . "$RETALLY_SOURCE/tests/cli/lib.sh"
+unset LD_LIBRARY_PATH # meson's, in which the stand-in of libOpenCL is first
 program=$programs/opencl_shared
 below=$RETALLY_BUILD/tests/standins/opencl/libopencl_shared.so
 layer=$programs/libopencl_test.so
