@@ -71,7 +71,10 @@ void dispatch_add(struct table *t, struct store *s, const struct values_options 
 void dispatch_add_launch(struct table *t, const struct store_row *r, bool has_duration, uint64_t ns)
 {
 	table_add_u64(t, r->device);
-	table_add_u64(t, r->begin_ns);
+	if (r->begin_ns)
+		table_add_u64(t, r->begin_ns);
+	else /* what ran live, and could not be timed */
+		table_add_none(t);
 	if (has_duration)
 		table_add_u64(t, ns);
 	else
@@ -117,7 +120,7 @@ static void add_dispatch(struct writer *w, const struct store_row *r)
 	dispatch_add(w->table, w->store, w->values, r, r->run->spool, w->is_text);
 	table_add_u64(w->table, r->run->pass);
 	table_add_u64(w->table, r->attempt);
-	dispatch_add_launch(w->table, r, r->end_ns >= r->begin_ns, r->end_ns - r->begin_ns);
+	dispatch_add_launch(w->table, r, r->end_ns > r->begin_ns, r->end_ns - r->begin_ns);
 }
 
 /* The cells of a row behind its reason. */

@@ -128,7 +128,7 @@ static struct expr_value row_constant(void *data, const char *name, size_t row)
 
 	(void)row;
 	/* Constants of the chip were replaced when the plan was made. */
-	if (!strcmp(name, "duration_ns"))
+	if (!strcmp(name, "duration_ns") && in->row->end_ns > in->row->begin_ns)
 		return (struct expr_value){.number = (double)(in->row->end_ns - in->row->begin_ns)};
 	return (struct expr_value){.missing = true};
 }

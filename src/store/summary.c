@@ -214,8 +214,9 @@ static void add_nothing_seen(const struct store *s, struct str *out)
 		return;
 	if (from_inside < 2)
 		str_add(out, "  no kernel was seen: nothing was recorded in the program (it has no "
-			     "device, OpenCL or marked region, is linked statically or clears its "
-			     "environment; or libretally could not be loaded or not write here, "
+			     "device, OpenCL or region that --replay range would count, is linked "
+			     "statically or clears its environment; or libretally could not be "
+			     "loaded or not write here, "
 			     "which it says on stderr)\n");
 	else
 		str_add(out, "  no kernel was seen: a device was opened, but no kernel that the "
