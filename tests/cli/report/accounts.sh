@@ -45,6 +45,7 @@ account 'sim, range' 4 "dispatches=8 replayed=8 in_windows=24 windows=8 live=0 d
 	--source sim --replay range -- "$programs/sim_program" 8 range
 account 'sim, --repeat' 4x2 "dispatches=27 replayed=27 passes=$((3 * 4 * 2)) restored=$((3 * 2 * 4 * in_place))" \
 	--source sim --replay window --verify never --repeat 2 -- "${sim[@]}"
+account 'sim, --window' 4 "dispatches=27 replayed=27 in_windows=27 windows=$((6 + 6 + 2))" --source sim --replay window --window 2 -- "${sim[@]}"
 account 'sim, --max-snapshot' 4 "replayed=9 declined=18 uncounted=0 live=18 saved=$((9 * 2 * 528)) restored=$((9 * 4 * 528))" \
 	--source sim --replay kernel --max-snapshot 2K -- "${sim[@]}"
 like "$(cat report.txt)" '9 +update +one pass each, live +more than --max-snapshot to save' 'sim, --max-snapshot: why, in the report'
