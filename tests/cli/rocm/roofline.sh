@@ -61,7 +61,7 @@ for which in '90010 gfx90a' '90402 gfx942'; do
 		is "$status $(cat out)" "0 $(cat alone.accumulate)" "$chip, $mode: runs"
 		clean "$chip, $mode" accumulate
 		"$retally" report dir --format html >page.html
-		python3 "$RETALLY_SOURCE/tests/cli/report/roofline.py" page.html accumulate done >lines
+		python3 "$RETALLY_SOURCE/tests/cli/report/roofline.py" page.html accumulate 'done' >lines
 		is "$(cat lines)" "$(cat by_hand)" "$chip, $mode: ceilings of the chip's file, and the marks by hand"
 	done
 done
