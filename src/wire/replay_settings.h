@@ -21,7 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define REPLAY_SETTINGS_VARIABLE     "RETALLY_REPLAY"
+#define REPLAY_SETTINGS_VARIABLE "RETALLY_REPLAY"
 /* Set to anything: devices are left alone, only regions of the process are counted. */
 #define REPLAY_SETTINGS_REGIONS_ONLY "RETALLY_REGIONS_ONLY"
 #define REPLAY_SETTINGS_PATTERNS_MAX 1024

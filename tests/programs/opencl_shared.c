@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What OpenCL 2.0 lets kernels reach past memory objects, one case a line, every kernel in place. Of
- * PoCL 3.1's CPU devices the first two work; tests/standins/opencl/shared.c adds the others. Between
- * the cases runs a kernel that reaches nothing but its buffer.
+ * What OpenCL 2.0 lets kernels reach past memory objects, one case a line, every kernel in place.
+ * Of PoCL 3.1's CPU devices the first two work; tests/standins/opencl/shared.c adds the others.
+ * Between the cases runs a kernel that reaches nothing but its buffer.
  *
  *   opencl_shared CASE...   argument  pointers  system  pipe  queue
  */

@@ -56,8 +56,8 @@ timeout 120 "$traps" >plain
 env OPENCL_LAYERS="$layer" OCLT_PASSES=1 OCLT_RESTORE=0 timeout 300 "$traps" >out
 control 'the control without restoring'
 # The table of traps in docs/opencl.md names the cases there are (flags is tried below, the programs elsewhere).
-sed -n '/^## Traps/,/^## Tried/s/^| [^|]* | \([^|]*\) |.*/\1/p' "$RETALLY_SOURCE/docs/opencl.md" | grep -o '`[^`]*`' | tr -d '`' |
-	grep -vE '^(flags|opencl_.*)$' | sort >documented
+awk -F'|' '/^## / { on = /^## Traps/ } on && NF > 4 { n = split($3, part, "`"); for (i = 2; i <= n; i += 2) print part[i] }' \
+	"$RETALLY_SOURCE/docs/opencl.md" | grep -vE '^(flags|opencl_.*)$' | sort >documented
 is "$(sed 's/ .*//' plain | grep -v '^hello$' | sort -u)" "$(cat documented)" 'docs/opencl.md names every case'
 
 # Kernels that wait for each other, or for a later write, end as they do without the layer.
