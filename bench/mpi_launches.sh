@@ -5,7 +5,7 @@
 #   bench/mpi_launches.sh BUILD [ROUNDS [LAUNCHER...]]
 set -u
 build=${1:-build} rounds=${2:-3}
-[ $# -gt 2 ] && launchers=("${@:3}") || launchers=(ompi hydra pmi2 pmix)
+[ $# -gt 2 ] && launchers=("${@:3}") || launchers=(ompi hydra pmi2 pmix none)
 if [ ${#launchers[@]} -gt 1 ]; then # a process and a sandbox for each
 	for launcher in "${launchers[@]}"; do bash "$0" "$build" "$rounds" "$launcher"; done
 	exit
