@@ -54,7 +54,7 @@ void store_add_word(struct str *out, const char *word);
 int schema_create(sqlite3 *db, const struct plan *plan, const char *collection, struct error *err);
 /* Creates block_K and the view pass_K when they are not there. K 0 has no counters. */
 int schema_create_pass(sqlite3 *db, const struct plan *plan, uint32_t pass, struct error *err);
-/* Is db one of ours, for this plan and collection? */
+/* Is db one of ours, for this plan and collection, with every table and view? */
 bool schema_fits(sqlite3 *db, const struct plan *plan, const char *collection);
 /* Is it one for this plan and collection, of another version of these tables? */
 bool schema_is_other_version(sqlite3 *db, const struct plan *plan, const char *collection,

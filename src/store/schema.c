@@ -293,12 +293,52 @@ static bool is_of(sqlite3 *db, const struct plan *plan, const char *collection)
 	return meta_is(db, "plan_hash", plan->hash) && meta_is(db, "collection", collection);
 }
 
+/* Does `q`, with `name` and `sql` bound where they are given, have a row? An error is none. */
+static bool has_row(sqlite3 *db, const char *q, const char *name, const char *sql)
+{
+	sqlite3_stmt *s = NULL;
+	bool found;
+
+	if (sql_prepare(db, q, &s, NULL))
+		return false;
+	if (name)
+		sql_bind_text(s, 1, name);
+	if (sql)
+		sql_bind_text(s, 2, sql);
+	found = sql_step(s, NULL) == 1;
+	sqlite3_finalize(s);
+	return found;
+}
+
+/* Somebody's tool may have dropped or altered a table: then a query would fail in the middle. */
+static bool tables_are_whole(sqlite3 *db)
+{
+	sqlite3 *wanted = NULL;
+	sqlite3_stmt *each = NULL;
+	bool whole = sqlite3_open(":memory:", &wanted) == SQLITE_OK &&
+		     !sql_execute(wanted, schema_text, NULL) &&
+		     !sql_prepare(wanted, "SELECT name, sql FROM sqlite_schema WHERE sql NOT NULL",
+				  &each, NULL);
+
+	while (whole && sql_step(each, NULL) == 1)
+		whole = has_row(db, "SELECT 1 FROM sqlite_schema WHERE name = ? AND sql = ?",
+				sql_column_text(each, 0), sql_column_text(each, 1));
+	sqlite3_finalize(each);
+	sqlite3_close(wanted);
+	return whole && has_row(db,
+				"SELECT 1 WHERE NOT EXISTS(SELECT 1 FROM spool_rows WHERE"
+				" 'block_' || pass NOT IN (SELECT name FROM sqlite_schema)"
+				" OR 'pass_' || pass NOT IN (SELECT name FROM sqlite_schema))",
+				NULL, NULL);
+}
+
 bool schema_fits(sqlite3 *db, const struct plan *plan, const char *collection)
 {
 	char version[16];
 
 	snprintf(version, sizeof(version), "%d", STORE_SCHEMA_VERSION);
-	return meta_is(db, "schema", version) && is_of(db, plan, collection);
+	return meta_is(db, "schema", version) && is_of(db, plan, collection) &&
+	       tables_are_whole(db);
 }
 
 bool schema_is_other_version(sqlite3 *db, const struct plan *plan, const char *collection,

@@ -292,19 +292,24 @@ static int check_not_lost(const struct store *s, const char *path, struct error 
 			 path);
 }
 
-/* A database of another version of retally for the same plan and collection is made again from the
- * spools. What it has of spools whose files are gone would be lost: then it is kept beside. */
-static int keep_other_version(struct store *s, sqlite3 *old, const char *path, struct error *err)
+/* A database of another version of retally for the same plan and collection, or one with tables
+ * missing, is made again from the spools. What it has of spools whose files are gone would be lost:
+ * then it is kept beside. */
+static int keep_old(struct store *s, sqlite3 *old, const char *path, struct error *err)
 {
 	struct store_finding f = {.kind = SPOOL_NOTE_FINDING, .n = 1};
 	char *gone = NULL, *kept, version[16];
+	const char *what, *suffix = "damaged";
 	sqlite3_stmt *q = NULL;
-	bool left;
+	bool left, other;
 	size_t n = 0;
 	int rc;
 
-	if (!schema_is_other_version(old, &s->plan, find_collection(s), version, sizeof(version)))
-		return 0;
+	other = schema_is_other_version(old, &s->plan, find_collection(s), version,
+					sizeof(version));
+	if (other)
+		suffix = version;
+	/* Where the list is damaged, too, nothing is known of what is gone. */
 	rc = sql_prepare(old, "SELECT file FROM spool ORDER BY file", &q, NULL);
 	while (!rc && sql_step(q, NULL) > 0) {
 		bool there = false;
@@ -317,21 +322,23 @@ static int keep_other_version(struct store *s, sqlite3 *old, const char *path, s
 	sqlite3_finalize(q);
 	if (!n)
 		return 0;
-	kept = arena_printf(&s->arena, "%s.%s", path, version);
-	if (!kept)
+	what = other ? arena_printf(&s->arena, "of another version (%s)", version)
+		     : "that is damaged";
+	kept = arena_printf(&s->arena, "%s.%s", path, suffix);
+	if (!kept || !what)
 		return error_set(err, RC_NO_MEMORY, "out of memory");
 	/* Where nothing can be written, it is not replaced either. */
 	left = link(path, kept) && (errno == EACCES || errno == EROFS);
 	if (!left && access(kept, F_OK))
 		return error_set(err, RC_IO,
-				 "retally.db is of another version (%s) and has values of spools "
+				 "retally.db is one %s and has values of spools "
 				 "whose files are gone, and it cannot be kept as '%s'",
-				 version, kept);
+				 what, kept);
 	f.text = arena_printf(&s->arena,
-			      "retally.db of another version (%s) was made again from the spools; "
+			      "retally.db %s was made again from the spools; "
 			      "values of %zu of them ('%s'), whose files are gone, are only in the "
 			      "old one, kept as retally.db%s%s",
-			      version, n, gone ? gone : "", left ? "" : ".", left ? "" : version);
+			      what, n, gone ? gone : "", left ? "" : ".", left ? "" : suffix);
 	if (!f.text || !vec_push(&s->findings, f))
 		return error_set(err, RC_NO_MEMORY, "out of memory");
 	return 0;
@@ -349,7 +356,7 @@ static int update_once(struct store *s, const char *path, bool build_upon, struc
 		u.fits = schema_fits(old, &s->plan, find_collection(s));
 	rc = u.fits ? read_known(s, old, &u, err) : check_not_lost(s, path, err);
 	if (!rc && !u.fits && old)
-		rc = keep_other_version(s, old, path, err);
+		rc = keep_old(s, old, path, err);
 	if (!rc)
 		rc = compare(s, &u, err);
 	if (!rc && !u.needed) {

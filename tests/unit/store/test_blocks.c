@@ -342,12 +342,68 @@ static void test_another_version(void **state)
 	run_dir_remove(&d);
 }
 
+/* ---- tables that are missing or not as they were ---- */
+static void test_tables_dropped(void **state)
+{
+	static const char *const damages[] = {
+		"DROP TABLE counter", "DROP TABLE declined",
+		"DROP TABLE block_1", "DROP TABLE spool_rows",
+		"DROP VIEW pass_2",   "ALTER TABLE run DROP COLUMN signal",
+		"DROP TABLE spool"};
+	char spool[400], kept[400];
+	struct run_dir d;
+
+	(void)state;
+	run_dir_init(&d, small_plan());
+	add_execution(&d, "a", 1, 6);
+	add_execution(&d, "b", 2, 6);
+	store_close(open_dir(&d));
+	for (size_t i = 0; i < sizeof(damages) / sizeof(damages[0]); i++) {
+		sqlite3 *db = open_database(&d);
+
+		assert_int_equal(sqlite3_exec(db, damages[i], NULL, NULL, NULL), SQLITE_OK);
+		sqlite3_close(db);
+		store_close(open_dir(&d));
+		db = open_database(&d);
+		assert_int_equal(ask(db, "SELECT count(*) FROM pass_1"), 6);
+		assert_int_equal(ask(db, "SELECT count(*) FROM pass_2"), 6);
+		assert_int_equal(ask(db, "SELECT count(*) FROM declined"), 0);
+		sqlite3_close(db);
+	}
+	/* What only the old one has is kept. */
+	snprintf(spool, sizeof(spool), "%s/spool/b.rts", d.path);
+	snprintf(kept, sizeof(kept), "%s/retally.db.damaged", d.path);
+	assert_int_equal(access(kept, F_OK), -1);
+	{
+		sqlite3 *db = open_database(&d);
+		const struct store_finding *f;
+		struct store *s;
+		size_t n;
+
+		assert_int_equal(sqlite3_exec(db, "DROP TABLE run", NULL, NULL, NULL), SQLITE_OK);
+		sqlite3_close(db);
+		assert_int_equal(unlink(spool), 0);
+		s = open_dir(&d);
+		f = store_findings(s, &n);
+		assert_int_equal(n, 1);
+		assert_string_equal(
+			f[0].text,
+			"retally.db that is damaged was made again from the spools; values "
+			"of 1 of them ('spool/b.rts'), whose files are gone, are only in "
+			"the old one, kept as retally.db.damaged");
+		store_close(s);
+		assert_int_equal(access(kept, F_OK), 0);
+	}
+	run_dir_remove(&d);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_was_written_comes_back),
 		cmocka_unit_test(test_executions_that_are_alike),
 		cmocka_unit_test(test_another_version),
+		cmocka_unit_test(test_tables_dropped),
 	};
 
 	return cmocka_run_group_tests_name("blocks", tests, NULL, NULL);
