@@ -230,8 +230,17 @@ int setup_select(struct setup *s, const struct options *o, struct error *err)
 		else if (!(rc = add_named_counters(&s->catalog, x->text, err)))
 			rc = selection_add_counters(&s->selection, &s->catalog, x->text, err);
 	}
-	if (!rc && !s->selection.metrics.n && !s->selection.counters.n)
-		rc = error_set(err, RC_INVALID, "the selection is empty: nothing to collect");
+	if (!rc && !s->selection.metrics.n && !s->selection.counters.n) {
+		const struct selection_dropped *d = s->selection.dropped.items;
+
+		rc = s->selection.dropped.n
+			     ? error_set(err, RC_INVALID,
+					 "nothing of the selection can be collected: '%s': %s%s",
+					 d->name, d->reason,
+					 s->selection.dropped.n > 1 ? " (and others)" : "")
+			     : error_set(err, RC_INVALID,
+					 "the selection is empty: nothing to collect");
+	}
 	return rc;
 }
 

@@ -53,4 +53,10 @@ exits 0 'a plan and itself' "$retally" plan --diff a.json a.json
 sed 's/SQ_WAVES/SQ_WAVEZ/' a.json >edited.json
 exits 2 'an edited plan file' "$retally" plan --diff a.json edited.json
 like "$(cat err)" 'edited.json' 'is refused by name'
+if "$retally" list metrics -k exact:frequency --format csv | grep -q "needs 'cycles'"; then
+	exits 2 'only metrics that cannot be had here' "$retally" plan -m frequency,ipc
+	like "$(cat err)" "^retally: error: nothing of the selection can be collected: 'frequency': needs 'cycles': .* \(and others\)$" 'refused with the reason'
+else
+	skip 'this machine counts cycles' 'only metrics that cannot be had here'
+fi
 done_testing
