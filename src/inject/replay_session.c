@@ -95,11 +95,14 @@ const void *replay_session_map(void)
 int replay_session_append(void *unused, enum spool_type type, const void *a, size_t na,
 			  const void *b, size_t nb, struct error *err)
 {
+	struct error why = {0};
 	struct guard guard;
 	bool guarded;
 	int rc;
 
 	(void)unused;
+	if (!err) /* said below, whoever asked */
+		err = &why;
 	if (atomic_load(&session.use) != USE_YES || region_is_copy())
 		return error_set(err, RC_END, "the spool of this process is not open");
 	pthread_mutex_lock(&session.append_lock);
@@ -116,7 +119,7 @@ int replay_session_append(void *unused, enum spool_type type, const void *a, siz
 		guard_leave(&guard);
 	if (rc && rc != RC_INVALID && !session.failed) {
 		session.failed = true;
-		say("nothing more is recorded: %s", err ? err->message : "the spool failed");
+		say("nothing more is recorded: %s", err->message);
 	}
 	pthread_mutex_unlock(&session.append_lock);
 	return rc;
