@@ -94,6 +94,14 @@ static void report_chip(const struct options *o, const struct plan *plan, struct
 	}
 }
 
+static bool has_set(const struct options *o)
+{
+	for (size_t i = 0; i < o->selection.n; i++)
+		if (o->selection.items[i].kind == 's')
+			return true;
+	return false;
+}
+
 static int report_run(const struct options *o, struct error *err)
 {
 	static const enum table_format formats[] = {TABLE_TEXT, TABLE_CSV, TABLE_JSON,
@@ -109,6 +117,10 @@ static int report_run(const struct options *o, struct error *err)
 
 	if (o->wide && o->longer)
 		return error_set(err, RC_INVALID, "--wide and --long exclude each other");
+	if (o->metrics_files.n && !has_set(o) && o->format != FORMAT_HTML)
+		return error_set(err, RC_INVALID,
+				 "--metrics-file is read for --set: what the metrics of this run "
+				 "are was fixed with its plan");
 	ro.layout = o->wide ? REPORT_WIDE : o->longer ? REPORT_LONG : REPORT_AUTO;
 	options_names(o, 'm', &metrics);
 	options_names(o, 'e', &counters);

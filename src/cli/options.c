@@ -296,6 +296,8 @@ static int option_apply(struct options *o, const struct option_def *d, const cha
 		*(const char **)(void *)((char *)o + d->offset) = text;
 		return 0;
 	case OPTION_SELECTION:
+		if (!text[strspn(text, ", \t\n")])
+			return error_set(err, RC_INVALID, "--%s: an empty list", d->name);
 		pushed = vec_push(&o->selection,
 				  ((struct option_selection){.kind = d->extra, .text = text}));
 		break;

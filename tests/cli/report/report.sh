@@ -104,6 +104,10 @@ is "$(grep '^walk,' out | cut -d, -f5,6 | tr '\n' ' ')" \
 	'it shows its metrics and nothing else'
 exits 0 'a set of a file, and a counter' "$retally" report r --metrics-file more.yaml --set shares -e SEQ_ITEMS --format csv
 is "$(grep '^walk,' out | cut -d, -f6 | tr '\n' ' ')" 'items_of_groups sampled_share SEQ_ITEMS ' 'both are shown'
+exits 2 'a file of metrics without a set' "$retally" report r --metrics-file more.yaml
+like "$(cat err)" '^retally: error: --metrics-file is read for --set' 'is not ignored'
+exits 2 'an empty list' "$retally" report r -m ''
+like "$(cat err)" '^retally: error: --metrics: an empty list$' 'is none'
 exits 2 'an unknown set' "$retally" report r --set overvew
 like "$(cat err)" "no set 'overvew'.*overview" 'it names the near one'
 "$retally" run -q --source sim --replay window -m ipc -o few -- "$demo" >/dev/null
