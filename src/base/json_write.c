@@ -36,33 +36,12 @@ static void json_before(struct json_writer *w)
 	json_new_line(w);
 }
 
-/* Length of the valid UTF-8 sequence at s (at most n bytes), 0 when it is none. */
-static size_t json_utf8_length(const unsigned char *s, size_t n)
-{
-	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-	size_t len = s[0] < 0x80 ? 1 : s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : s[0] >= 0xc2 ? 2 : 0;
-	uint32_t c;
-
-	if (len == 1)
-		return 1;
-	if (!len || len > n || s[0] > 0xf4)
-		return 0;
-	c = s[0] & (0x7fu >> len);
-	for (size_t i = 1; i < len; i++) {
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-		c = c << 6 | (s[i] & 0x3f);
-	}
-	return c < least[len] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000) ? 0 : len;
-}
-
 bool json_is_utf8(const char *text)
 {
-	const unsigned char *s = (const unsigned char *)text;
 	size_t n = strlen(text), len;
 
 	for (size_t i = 0; i < n; i += len) {
-		len = json_utf8_length(s + i, n - i);
+		len = str_utf8_length(text + i, n - i);
 		if (!len)
 			return false;
 	}
@@ -77,9 +56,9 @@ static void json_quote(struct json_writer *w, const char *text)
 
 	str_add_char(out, '"');
 	for (size_t i = 0; i < n; i += len) {
-		len = json_utf8_length(s + i, n - i);
+		len = str_utf8_length(text + i, n - i);
 		if (!len) {
-			str_add(out, "\xef\xbf\xbd");
+			str_add(out, STR_REPLACEMENT);
 			len = 1;
 		} else if (s[i] == '"' || s[i] == '\\') {
 			str_addf(out, "\\%c", s[i]);

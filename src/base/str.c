@@ -2,6 +2,7 @@
 /* A growing byte string. */
 #include "base/str.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,6 +117,47 @@ void str_tame(char *text)
 		else if (c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0) /* the same, of ISO 6429 */
 			c[0] = c[1] = '?';
 	}
+}
+
+size_t str_utf8_length(const char *text, size_t n)
+{
+	const unsigned char *s = (const unsigned char *)text;
+	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+	size_t len = s[0] < 0x80 ? 1 : s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : s[0] >= 0xc2 ? 2 : 0;
+	uint32_t c;
+
+	if (len == 1)
+		return 1;
+	if (!len || len > n || s[0] > 0xf4)
+		return 0;
+	c = s[0] & (0x7fu >> len);
+	for (size_t i = 1; i < len; i++) {
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+		c = c << 6 | (s[i] & 0x3f);
+	}
+	return c < least[len] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000) ? 0 : len;
+}
+
+void str_add_csv(struct str *s, const char *text)
+{
+	bool quoted = text[strcspn(text, ",\"\r\n")];
+	size_t n = strlen(text), len;
+
+	if (quoted)
+		str_add_char(s, '"');
+	for (size_t i = 0; i < n; i += len) {
+		len = str_utf8_length(text + i, n - i);
+		if (text[i] == '"')
+			str_add_char(s, '"');
+		if (len)
+			str_add_bytes(s, text + i, len);
+		else
+			str_add(s, STR_REPLACEMENT);
+		len += !len;
+	}
+	if (quoted)
+		str_add_char(s, '"');
 }
 
 void str_clear(struct str *s)

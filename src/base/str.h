@@ -33,6 +33,13 @@ char *str_take(struct str *s);
 /* Control characters but newline and tab become '?': names come from files, programs and command
  * lines, and no escape sequence of theirs shall reach a terminal. */
 void str_tame(char *text);
+/* Length of the valid UTF-8 sequence that begins text (at most n bytes, n > 0), 0 when it is none.
+ */
+size_t str_utf8_length(const char *text, size_t n);
+/* What stands for a byte that is no UTF-8 in formats that have to be. */
+#define STR_REPLACEMENT "\xef\xbf\xbd"
+/* Adds one field of a CSV file (RFC 4180, UTF-8), in quotes where it needs them. */
+void str_add_csv(struct str *s, const char *text);
 void str_clear(struct str *s);   /* keeps the memory */
 void str_release(struct str *s); /* frees it */
 

@@ -38,21 +38,6 @@ static int choose_kernels(struct store *s, const struct export_options *o, struc
 	return rc;
 }
 
-void export_csv_field(struct str *out, const char *text)
-{
-	if (!text[strcspn(text, ",\"\r\n")]) {
-		str_add(out, text);
-		return;
-	}
-	str_add_char(out, '"');
-	for (; *text; text++) {
-		if (*text == '"')
-			str_add_char(out, '"');
-		str_add_char(out, *text);
-	}
-	str_add_char(out, '"');
-}
-
 /* A new file; NULL: there is one, or it cannot be made. */
 static FILE *create(const char *path, struct error *err)
 {

@@ -261,7 +261,7 @@ static void add_wide_head(struct omniperf *p, struct str *out, size_t id, const 
 	str_addf(out, "%zu,", id);
 	add_geometry(out, r);
 	str_add_char(out, ',');
-	export_csv_field(out, kernel_name(p, r->kernel));
+	str_add_csv(out, kernel_name(p, r->kernel));
 	str_addf(out, ",%llu,%llu", (unsigned long long)begin, (unsigned long long)end);
 }
 
@@ -274,7 +274,7 @@ static int write_wide(struct omniperf *p, struct error *err)
 	str_add(&text, wide_head);
 	vec_for_each (&p->columns, c) {
 		str_add_char(&text, ',');
-		export_csv_field(&text, c->name);
+		str_add_csv(&text, c->name);
 	}
 	str_add(&text, "\n");
 	for (size_t i = 0; i < p->join.rows.n; i++) {
@@ -328,7 +328,7 @@ static int write_long(struct omniperf *p, struct error *err)
 			str_addf(&text, "%u,%zu,%llu,%llu,%u,0,%u,0,0,", r->device, id,
 				 (unsigned long long)(product(r->grid) * block),
 				 (unsigned long long)block, r->shared_bytes, r->registers);
-			export_csv_field(&text, kernel_name(p, r->kernel));
+			str_add_csv(&text, kernel_name(p, r->kernel));
 			str_addf(&text, ",%llu,%llu,%u,%s,", (unsigned long long)r->begin_ns,
 				 (unsigned long long)r->end_ns, r->kernel + 1, c->name);
 			add_value(&text, v);
@@ -465,14 +465,14 @@ static int write_dispatches(struct omniperf *p, struct error *err)
 		if (p->left_out[i])
 			continue;
 		str_addf(&text, "%zu,", id++);
-		export_csv_field(&text, values_kernel_name(p->join.store, r->kernel));
+		str_add_csv(&text, values_kernel_name(p->join.store, r->kernel));
 		str_add_char(&text, ',');
-		export_csv_field(&text, r->spool->host);
+		str_add_csv(&text, r->spool->host);
 		str_add_char(&text, ',');
 		if (r->spool->rank >= 0)
 			str_addf(&text, "%d", r->spool->rank);
 		str_addf(&text, ",%u,", (uint32_t)r->spool->pid);
-		export_csv_field(&text, r->spool->launch);
+		str_add_csv(&text, r->spool->launch);
 		str_addf(&text, ",%llu,%u,%u,%s,", (unsigned long long)r->dispatch, r->device,
 			 r->n_passes, r->flags & SPOOL_DISPATCH_VARYING ? "true" : "false");
 		if (r->match.compared)

@@ -27,8 +27,6 @@ int export_perfetto(struct store *s, const struct export_kernels *k, FILE *f, st
 int export_rocpd(struct store *s, const struct export_options *o, const struct export_kernels *k,
 		 struct error *err);
 
-/* One field of a CSV file, quoted where needed. */
-void export_csv_field(struct str *out, const char *text);
 /* A new file with this text; path is removed again when it cannot be filled. */
 int export_write_file(const char *path, const struct str *text, struct error *err);
 

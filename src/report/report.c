@@ -280,6 +280,8 @@ static int write_text(struct store *s, const struct values *v, const struct filt
 	text_head(s, v, o->ratio, &text);
 	text_matching(s, &filter->values, &text);
 	text_replay(s, &text);
+	if (text.text)
+		str_tame(text.text);
 	rc = write_out(&text, f, err);
 	if (!rc && o->by == REPORT_BY_RANK)
 		rc = ranks_table(s, o, f, NULL, err);

@@ -55,21 +55,6 @@ static void flush(struct table *t, struct str *s, size_t at_least)
 	str_clear(s);
 }
 
-static void add_csv(struct str *out, const char *text)
-{
-	if (!text[strcspn(text, ",\"\n")]) {
-		str_add(out, text);
-		return;
-	}
-	str_add_char(out, '"');
-	for (; *text; text++) {
-		if (*text == '"')
-			str_add_char(out, '"');
-		str_add_char(out, *text);
-	}
-	str_add_char(out, '"');
-}
-
 static void begin_output(struct table *t)
 {
 	bool first = true;
@@ -81,7 +66,7 @@ static void begin_output(struct table *t)
 			if (!first)
 				str_add_char(&t->out, ',');
 			first = false;
-			add_csv(&t->out, t->columns[c].id);
+			str_add_csv(&t->out, t->columns[c].id);
 		}
 		str_add(&t->out, "\n");
 	} else if (t->options.format == TABLE_JSON) {
@@ -182,7 +167,7 @@ static void row_to_csv(struct table *t)
 			str_add_char(&t->out, ',');
 		first = false;
 		if (cell->kind == CELL_STRING)
-			add_csv(&t->out, text_of(t, cell));
+			str_add_csv(&t->out, text_of(t, cell));
 		else if (cell->kind == CELL_NUMBER)
 			number_print(cell->number, &t->out);
 		else if (cell->kind == CELL_BOOL)

@@ -10,6 +10,7 @@
  *   fork     a child launches, too; then as return
  *   range    as return; two rounds are marked "pair", and the second of them "inner" inside
  *   nvtx     the same, marked by NVTX
+ *   named    as return; each round is a range that has the next argument as its name
  *   none     without opening a device
  *   groups   as return; of each kernel that updates or adds so many groups run as the argument says
  *   hold     waits for the end of its stdin with a window open, then as return
@@ -121,6 +122,7 @@ int main(int argc, char **argv)
 	work_open(&w);
 	for (unsigned i = 0; i < rounds; i++) {
 		bool marks = !strcmp(how, "range"), nvtx = !strcmp(how, "nvtx");
+		bool named = !strcmp(how, "named") && argc > 3 + (int)i;
 
 		if (marks && i % 2 == 0)
 			RETALLY_BEGIN("pair");
@@ -128,7 +130,13 @@ int main(int argc, char **argv)
 			RETALLY_BEGIN("inner");
 		if (nvtx)
 			nvtx_marks_before(i);
+		if (named)
+			RETALLY_BEGIN(argv[3 + i]);
 		work_round(&w, i);
+		if (named) {
+			check(sim_queue_wait(w.queue));
+			RETALLY_END(argv[3 + i]);
+		}
 		if (nvtx)
 			nvtx_marks_after(i);
 		if (marks && i % 2) {

@@ -46,4 +46,18 @@ for list in sources chips counters metrics sets; do
 	is "$(python3 -c 'import json; d = json.load(open("out")); print(len(d["rows"]), next(iter(d["rows"][0])))')" "$csv" \
 		"list $list: JSON and CSV have the same rows and the same first column"
 done
+# Names are the program's: no format breaks on them, and no terminal obeys them.
+names=($'\e[31mred\x01' $'bad \xff\xc0\xaf utf' 'comma,"quote"' $'new\r\nline' '</script><b>' '=1+1')
+exits 0 'a run with hostile names' "$retally" run -q --source sim --replay range -m ipc -o hostile -- \
+	"$programs/sim_program" ${#names[@]} named "${names[@]}"
+exits 0 'as text' "$retally" report hostile
+is "$(LC_ALL=C tr -d '[:print:]\n\200-\377' <out | wc -c)" 0 'no control characters'
+for what in 'report hostile --format csv' 'report hostile --by dispatch --wide --format csv' 'export hostile --to csv'; do
+	# shellcheck disable=SC2086
+	exits 0 "$what" "$retally" $what
+	is "$(python3 -c 'import csv
+rows = list(csv.reader(open("out", newline="", encoding="utf-8")))
+print(len({len(r) for r in rows}), len({c for r in rows for c in r if c in ("comma,\"quote\"", "new\r\nline", "</script><b>", "=1+1")}))')" \
+		'1 4' "$what: UTF-8, rows as long, names as they are"
+done
 done_testing
