@@ -81,19 +81,30 @@ static void record(unsigned n, const uint64_t *numbers)
 #define RECORD(...) \
 	record(sizeof((uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t), (uint64_t[]){__VA_ARGS__})
 
+/* An operand of an abbreviation: fixed (1) or VBR (2), of that many bits. */
+static void encoded(uint64_t encoding, uint64_t bits)
+{
+	put(0, 1);
+	put(encoding, 3);
+	vbr(bits, 5);
+}
+
 /* The way LLVM writes variables: by an abbreviation of the module. */
 static void define_variable(void)
 {
 	put(2, 3);
 	vbr(8, 5);
-	put(1, 1), vbr(7, 8); /* GLOBALVAR */
-	for (unsigned i = 0; i < 2; i++)
-		put(0, 1), put(2, 3), vbr(8, 5); /* name and length: VBR 8 */
-	put(0, 1), put(1, 3), vbr(5, 5);         /* type: 5 bits */
-	put(0, 1), put(2, 3), vbr(6, 5);         /* flags: VBR 6 */
-	put(0, 1), put(2, 3), vbr(6, 5);         /* first value: VBR 6 */
-	put(0, 1), put(3, 3);                    /* the rest: an array ... */
-	put(0, 1), put(4, 3);                    /* ... of 6 bits */
+	put(1, 1);
+	vbr(7, 8);     /* GLOBALVAR */
+	encoded(2, 8); /* name and length */
+	encoded(2, 8);
+	encoded(1, 5); /* type */
+	encoded(2, 6); /* flags */
+	encoded(2, 6); /* first value */
+	put(0, 1);     /* the rest: an array ... */
+	put(3, 3);
+	put(0, 1); /* ... of 6 bits */
+	put(4, 3);
 }
 
 static void variable(uint64_t flags, uint64_t first)
@@ -105,7 +116,8 @@ static void variable(uint64_t flags, uint64_t first)
 	vbr(flags, 6);
 	vbr(first, 6);
 	vbr(2, 6);
-	put(9, 6), put(0, 6);
+	put(9, 6);
+	put(0, 6);
 }
 
 enum first {
@@ -120,7 +132,8 @@ enum first {
 static size_t module(unsigned version, unsigned n, const enum first *first)
 {
 	memset(&out, 0, sizeof(out));
-	put(0x4342, 16), put(0xDEC0, 16);
+	put(0x4342, 16);
+	put(0xDEC0, 16);
 	enter(13, 2);
 	RECORD(1, 'L', 'L', 'V', 'M');
 	leave();
@@ -130,8 +143,11 @@ static size_t module(unsigned version, unsigned n, const enum first *first)
 	RECORD(1, 11);
 	put(2, 3);
 	vbr(2, 5);
-	put(1, 1), vbr(4, 8);
-	put(0, 1), put(2, 3), vbr(8, 5);
+	put(1, 1);
+	vbr(4, 8);
+	put(0, 1);
+	put(2, 3);
+	vbr(8, 5);
 	leave();
 	enter(17, 3);
 	RECORD(1, 20, 30, 40, 5000000000);
@@ -147,8 +163,10 @@ static size_t module(unsigned version, unsigned n, const enum first *first)
 			RECORD(3);
 		else if (first[i] == ALL_ZERO)
 			RECORD(2);
-		else
-			put(4, 3), vbr(10, 8);
+		else {
+			put(4, 3);
+			vbr(10, 8);
+		}
 	}
 	leave();
 	leave();
