@@ -24,7 +24,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <time.h>
 
 #define SPOOL_MAGIC      "retally\x1a"
 #define SPOOL_VERSION    1
@@ -238,7 +237,6 @@ struct spool_writer {
 	uint64_t base;           /* offset of the window's first record */
 	uint64_t device,
 		inode; /* of the file: a program may close our descriptor and reuse its number */
-	struct timespec looked; /* when the file was last seen to be whole */
 };
 
 /* Creates path (O_EXCL: never another process's file) and writes the header; magic, version, byte
@@ -248,8 +246,7 @@ struct spool_writer {
 int spool_create(struct spool_writer *w, const char *path, const struct spool_header *header,
 		 struct error *err);
 /* Appends one record made of two parts (b may be NULL with nb 0). RC_INVALID when it is longer than
- * SPOOL_RECORD_MAX (the spool stays usable), RC_NO_SPACE or RC_IO when the file cannot grow, RC_IO
- * when somebody has cut it: seen at most one tick of the coarse clock late, until then SIGBUS. */
+ * SPOOL_RECORD_MAX (the spool stays usable), RC_NO_SPACE or RC_IO when the file cannot grow. */
 int spool_append(struct spool_writer *w, enum spool_type type, const void *a, size_t na,
 		 const void *b, size_t nb, struct error *err);
 /* Marks the end, cuts the file to its length and closes. Keeps what is there when it fails. A

@@ -15,7 +15,6 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #ifndef MADV_POPULATE_WRITE
@@ -29,41 +28,14 @@ static int spool_fail(struct spool_writer *w, int code)
 	return code;
 }
 
-/* Whether the descriptor is that of our file still, and what it is like. */
-static bool spool_inspect(const struct spool_writer *w, struct stat *st)
-{
-	return w->fd >= 0 && !fstat(w->fd, st) && (uint64_t)st->st_dev == w->device &&
-	       (uint64_t)st->st_ino == w->inode;
-}
-
 /* A program may close descriptors that it does not know, and then open a file of its own that gets
  * the same number. That file must never be grown or cut. */
 static bool spool_owns_fd(const struct spool_writer *w)
 {
 	struct stat st;
 
-	return spool_inspect(w, &st);
-}
-
-/* Somebody may cut the file, for example a script that cleans up. A store into a window that is
- * gone would be SIGBUS. A file that a closed descriptor hides is taken to be whole. */
-static bool spool_is_cut(const struct spool_writer *w)
-{
-	struct stat st;
-
-	return spool_inspect(w, &st) && st.st_size < (off_t)SPOOL_LOG_AT;
-}
-
-/* Looks once in a tick of the coarse clock (1 to 10 ms): fstat may cost more than a record. */
-static bool spool_is_found_cut(struct spool_writer *w)
-{
-	struct timespec t;
-
-	if (clock_gettime(CLOCK_MONOTONIC_COARSE, &t) ||
-	    (t.tv_sec == w->looked.tv_sec && t.tv_nsec == w->looked.tv_nsec))
-		return false;
-	w->looked = t;
-	return spool_is_cut(w);
+	return w->fd >= 0 && !fstat(w->fd, &st) && (uint64_t)st.st_dev == w->device &&
+	       (uint64_t)st.st_ino == w->inode;
 }
 
 static void spool_unmap(struct spool_writer *w)
@@ -452,8 +424,6 @@ static int spool_append_raw(struct spool_writer *w, uint32_t type, const void *a
 int spool_append(struct spool_writer *w, enum spool_type type, const void *a, size_t na,
 		 const void *b, size_t nb, struct error *err)
 {
-	if (!w->failed && spool_is_found_cut(w))
-		return spool_fail(w, error_set(err, RC_IO, "spool file: somebody cut it short"));
 	return spool_append_raw(w, (uint32_t)type, a, na, b, nb, err);
 }
 
@@ -468,7 +438,7 @@ int spool_close(struct spool_writer *w, struct error *err)
 		w->fd = -1; /* somebody else's now */
 		return error_set(err, RC_IO, "spool file: the program closed its descriptor");
 	}
-	if (!w->failed && !spool_is_cut(w))
+	if (!w->failed)
 		spool_append_raw(w, SPOOL_TYPE_END, NULL, 0, NULL, 0, NULL);
 	spool_unmap(w);
 	/* What is in window 1 or behind the windows needs the windows where they are. */
