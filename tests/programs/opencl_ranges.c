@@ -6,9 +6,9 @@
  * stdout.
  */
 #define CL_TARGET_OPENCL_VERSION 120
+#include "opencl_program.h"
 #include "retally.h"
 
-#include <CL/cl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,26 +26,11 @@ static cl_device_id device;
 static cl_command_queue queue;
 static const size_t items = N;
 
-static void must(cl_int status, const char *what)
-{
-	if (status == CL_SUCCESS)
-		return;
-	printf("%s: OpenCL error %d\n", what, (int)status);
-	exit(3);
-}
-
 static void setup(void)
 {
-	cl_platform_id platform;
 	cl_int e;
 
-	if (clGetPlatformIDs(1, &platform, NULL) ||
-	    clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL)) {
-		printf("no OpenCL device\n");
-		exit(77);
-	}
-	context = clCreateContext(NULL, 1, &device, NULL, NULL, &e);
-	must(e, "clCreateContext");
+	context = first_context(&device);
 	queue = clCreateCommandQueue(context, device, 0, &e);
 	must(e, "clCreateCommandQueue");
 }

@@ -7,7 +7,8 @@
  *   opencl_shared CASE...   argument  pointers  system  pipe  queue
  */
 #define CL_TARGET_OPENCL_VERSION 300
-#include <CL/cl.h>
+#include "opencl_program.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -25,14 +26,6 @@ static const size_t items = N;
 static const char *const source =
 	"kernel void inc(global int *a) { a[get_global_id(0)] += 1; }\n"
 	"kernel void follow(global ulong *at) { ((global int *)at[0])[get_global_id(0)] += 1; }\n";
-
-static void must(cl_int status, const char *what)
-{
-	if (status == CL_SUCCESS)
-		return;
-	printf("%s: OpenCL error %d\n", what, (int)status);
-	exit(3);
-}
 
 static void run(cl_kernel k)
 {
@@ -168,17 +161,10 @@ static void case_queue(void)
 
 int main(int argc, char **argv)
 {
-	cl_platform_id platform;
 	cl_program program;
 	cl_int e;
 
-	if (clGetPlatformIDs(1, &platform, NULL) ||
-	    clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL)) {
-		printf("no OpenCL device\n");
-		return 77;
-	}
-	context = clCreateContext(NULL, 1, &device, NULL, NULL, &e);
-	must(e, "clCreateContext");
+	context = first_context(&device);
 	queue = clCreateCommandQueueWithProperties(context, device, NULL, &e);
 	must(e, "queue");
 	program =

@@ -26,6 +26,7 @@
 #include "opencl_traps_calls.h"
 
 #endif
+#include "opencl_program.h"
 
 #define N 256u
 static cl_context context;
@@ -69,14 +70,6 @@ static const char *const printing =
 	"kernel void say(global int *a) {\n"
 	"  if (get_global_id(0) == 0) printf(\"hello from a kernel %d\\n\", a[0]);\n"
 	"  a[get_global_id(0)] += 1; }\n";
-
-static void must(cl_int status, const char *what)
-{
-	if (status == CL_SUCCESS)
-		return;
-	printf("%s: OpenCL error %d\n", what, (int)status);
-	exit(3);
-}
 
 static cl_mem buffer_of(cl_context c, cl_mem_flags flags, size_t bytes, void *from)
 {
