@@ -12,9 +12,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=tests/gpu/lib.sh
 . "$here/lib.sh"
 mkdir -p "$out" && cd "$out" || exit 1
-export CUBLAS_WORKSPACE_CONFIG=:4096:8
-machine
-python3 -c 'import torch; print("PyTorch", torch.__version__)' || exit 1
+machine_torch || exit 1
 many=$(counters | paste -sd,)
 steps=${STEPS:-3}
 for model in "${models[@]}"; do

@@ -22,6 +22,12 @@ machine() {
 	"${retally:?}" doctor 2>/dev/null | grep -i cupti
 	uname -sr
 }
+# The same, of scripts for PyTorch, whose results are to be the same each time.
+machine_torch() {
+	export CUBLAS_WORKSPACE_CONFIG=:4096:8
+	machine
+	python3 -c 'import torch; print("PyTorch", torch.__version__)'
+}
 # Counters that CUPTI schedules in several passes on every chip that it supports; or those in COUNTERS, one a line.
 counters() {
 	[ -z "${COUNTERS:-}" ] || { echo "$COUNTERS"; return; }

@@ -10,9 +10,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=tests/gpu/lib.sh
 . "$here/lib.sh"
 mkdir -p "$out" && cd "$out" || exit 1
-export CUBLAS_WORKSPACE_CONFIG=:4096:8
-machine
-python3 -c 'import torch; print("PyTorch", torch.__version__)' || exit 1
+machine_torch || exit 1
 counters=smsp__inst_executed.sum,sm__cycles_active.avg,gpu__time_duration.sum
 timeout 120 python3 "$here/ranges.py" >plain
 check $? 'runs without retally'
