@@ -322,13 +322,15 @@ static size_t get_instances(void *data, const char *name)
 static struct expr_value get_constant(void *data, const char *name, size_t row)
 {
 	const struct metric_input *in = data;
+	double ns;
 
-	double ns = in->row_numbers ? in->row_numbers[row * (in->metric->n_counters + 1) +
-						      in->metric->n_counters]
-				    : in->duration;
-
+	if (strcmp(name, "duration_ns") != 0)
+		return (struct expr_value){.missing = true};
+	ns = in->row_numbers
+		     ? in->row_numbers[row * (in->metric->n_counters + 1) + in->metric->n_counters]
+		     : in->duration;
 	/* What ran live has no times where the runtime cannot tell them. */
-	if (!strcmp(name, "duration_ns") && ns > 0)
+	if (ns > 0)
 		return of_number(ns);
 	return (struct expr_value){.missing = true};
 }
