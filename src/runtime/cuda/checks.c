@@ -206,6 +206,8 @@ int cuda_check_compare(void *device, const struct runtime_memory *m, uint64_t of
 	void *stage = NULL;
 	int rc = checks_load(c, err);
 
+	if (!rc && cuda_array_is(m->address) && chunk > STAGE / 64)
+		rc = error_set(err, RC_UNSUPPORTED, "comparing an array in chunks over 1 MiB");
 	rc = rc ? rc : stage_get(c, m, &stage, err);
 	if (rc)
 		return rc;
