@@ -27,6 +27,20 @@ usual() { # WHAT RANK: what the job does without retally
 		not_started usual.out || break
 	done
 }
+# The launcher's status of a job without retally is a race in places: 4 ranks that never finalize ended under hydra 4.0
+# with 0 in 22 of 30 jobs and with 9 in 8, one of them with 9 in 26 and with 0 in 4, and a SIGINT on a busy machine with
+# 2 in 23 of 24 and with 0 in 1. So the job without is run again, ten times at most, until it ends as the one with retally.
+same_as_usual() { # TEXT COMMAND...: `status` is one that the job ends with without retally; COMMAND runs that, to `usual`
+	local text=$1 seen=$usual
+	shift
+	for _ in 1 2 3 4 5 6 7 8 9; do
+		[ "$status" != "$usual" ] || break
+		"$@"
+		seen="$seen $usual"
+	done
+	[ "$status" = "$usual" ] || echo "# without retally: $seen"
+	is "$status" "$usual" "$text"
+}
 replay() { # NAME WHAT RANK PASS [OPTION...]
 	local name=$1
 	mkdir -p "pids.$name"
@@ -88,8 +102,8 @@ fi
 
 usual nofinalize -1
 replay endless nofinalize -1 0
-is "$status" "$usual" "never finalizes: the launcher's usual status"
-[ "$usual" = 0 ] || like "$(cat err)" 'ended without MPI_Finalize, which is an error under mpirun' 'endless: and why is said'
+same_as_usual "never finalizes: the launcher's usual status" usual nofinalize -1
+[ "$status" = 0 ] || like "$(cat err)" 'ended without MPI_Finalize, which is an error under mpirun' 'endless: and why is said'
 earlier endless 4
 
 # One rank leaves, the others wait for it: mpirun, hydra and Slurm's PMIx end the job; without retally, too, they would
@@ -97,7 +111,7 @@ earlier endless 4
 case $launcher in ompi | hydra | pmix)
 	usual nofinalize 1
 	replay vanished nofinalize 1 3
-	is "$status" "$usual" "one rank never finalizes: the launcher's usual status"
+	same_as_usual "one rank never finalizes: the launcher's usual status" usual nofinalize 1
 	earlier vanished 2
 	;;
 esac
@@ -121,10 +135,16 @@ interrupt() { # NAME PASS COMMAND...: SIGINT to the launcher once all ranks are 
 	status=$?
 	echo "# $1: $(((${EPOCHREALTIME/./} - begin) / 1000)) ms, status $status"
 }
-interrupt usual 0 "${job[@]}" "${app[@]}" stay -1
-usual=$status
+interrupt_usual() { # sets `usual`, and leaves `status`
+	local replayed=$status
+	rm -rf pids.usual
+	interrupt usual 0 "${job[@]}" "${app[@]}" stay -1
+	usual=$status
+	status=$replayed
+}
+interrupt_usual
 interrupt interrupted 0003 "${job[@]}" "$retally" run -q -o "$sandbox/interrupted" -e $four -- "${app[@]}" stay -1 3
-is "$status" "$usual" 'interrupted: the launcher'"'"'s usual status after SIGINT'
+same_as_usual "interrupted: the launcher's usual status after SIGINT" interrupt_usual
 all_gone pids.interrupted
 ok $? 'interrupted: nobody stays behind'
 earlier interrupted 2
