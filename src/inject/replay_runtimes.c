@@ -2,6 +2,7 @@
 /* Runtimes, the sources that count on their devices, and the entries by which vendors call us. */
 #include "inject/replay_runtimes.h"
 
+#include "inject/regions.h"
 #include "inject/replay_session.h"
 #include "inject/say.h"
 #include "runtime/cuda/cuda_runtime.h"
@@ -14,7 +15,6 @@
 #include "source/rocm/rocm_device.h"
 #include "source/rocm/rocm_tool.h"
 #include "source/sim/sim_device.h"
-#include "wire/spool_format.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -210,6 +210,8 @@ static void give_marks_to_device(void)
 				   "on: what they enclose beside its kernels is not counted";
 	const struct spool_note note = {.kind = SPOOL_NOTE_FINDING};
 
+	if (replay_session_settings()->mode != REPLAY_SETTINGS_RANGE)
+		return;
 	if (region_stop() && replay_session_append(NULL, SPOOL_NOTE, &note, sizeof(note), text,
 						   sizeof(text) - 1, NULL))
 		say("%s", text);
@@ -233,37 +235,20 @@ static const struct source *choose_opencl(void *data, const struct runtime_openc
 	return NULL;
 }
 
-/* ---- regions ---- */
-
-/* They need no device: their counters are opened now, while there is one thread. */
-static int attach_regions(struct error *err)
-{
-	const struct replay_settings *settings = replay_session_settings();
-	struct region_options options = {.mode = settings->pass ? REGION_LIVE : REGION_RANGE,
-					 .plan = replay_session_plan(),
-					 .pass = settings->pass,
-					 .append = replay_session_append,
-					 .use = replay_session_use,
-					 .own_map = replay_session_map,
-					 .own_map_size = SPOOL_LOG_AT,
-					 .least_fd = 700};
-
-	if (settings->mode != REPLAY_SETTINGS_RANGE || !is_wanted("perf"))
-		return 0;
-	return region_open(&options, err);
-}
-
 /* ---- all ---- */
 
 int replay_runtimes_attach(struct replay *engine, bool regions_only, struct error *err)
 {
-	int rc = attach_regions(err);
+	int rc = regions_attach(regions_only, err);
 
 	/* In application mode the process is counted from outside: nothing of it may run twice. */
 	if (rc || regions_only)
 		return rc;
 	return runtime_opencl_attach(
-		engine, &(struct runtime_opencl_options){.choose = choose_opencl}, err);
+		engine,
+		&(struct runtime_opencl_options){.choose = choose_opencl,
+						 .threads = region_started_threads},
+		err);
 }
 
 void replay_runtimes_take_calls(const char *opencl_layers)

@@ -4,6 +4,7 @@
 
 #include "base/pattern.h"
 #include "inject/guard.h"
+#include "inject/regions.h"
 #include "inject/replay_runtimes.h"
 #include "inject/say.h"
 #include "inject/state.h"
@@ -394,6 +395,7 @@ static int open_engine(struct error *err)
 		.until = s->until,
 		.only_pass = s->pass,
 		.flush = s->cache == REPLAY_SETTINGS_FLUSH,
+		.own = regions_own,
 	};
 
 	return replay_open(&session.engine, &o, &session.plan, replay_session_append, NULL, err);

@@ -314,6 +314,12 @@ int device_flush(struct replay_device *d, struct error *err)
 	return d->replay->options.flush ? d->runtime->flush(d->runtime_device, err) : 0;
 }
 
+void device_own(const struct replay_device *d, enum replay_own what)
+{
+	if (d->replay->options.own)
+		d->replay->options.own(what);
+}
+
 /* ---- the end of a device ---- */
 
 void device_kill(struct replay_device *d, bool lost, const char *why)

@@ -296,6 +296,8 @@ void kernels_release(struct replay_device *d);
 int device_drain(struct replay_device *d, uint64_t bound_ns, struct error *err);
 /* The caches empty, if that was asked for; the device is drained. */
 int device_flush(struct replay_device *d, struct error *err);
+/* Tells what the engine itself does. */
+void device_own(const struct replay_device *d, enum replay_own what);
 /* The end of a device: a note, and everything is live from now on. lost: it must not be touched. */
 void device_kill(struct replay_device *d, bool lost, const char *why);
 /* Kills the device if code says that it is lost. */

@@ -159,6 +159,42 @@ void live_stand_aside(struct replay_device *d, const struct runtime_op *op)
 		(void)make_way(d, op, &why);
 }
 
+/* The counters of one dispatch that is about to be launched. */
+static bool begin_unit(struct replay_device *d, const struct runtime_op *op, struct kernel *k,
+		       uint64_t ordinal, uint32_t pass, enum source_units units, bool held,
+		       const char **why_out)
+{
+	struct live *l = &d->live;
+	struct source_unit unit = {.queue = op->queue, .queue_native = op->queue_native};
+	struct live_unit *u;
+	struct error err = {0};
+	int rc;
+
+	if (!l->open && !open_pass(d, pass, units, why_out))
+		return false;
+	unit.index = (uint32_t)l->units.n;
+	if (needs_drain(d) && device_flush(d, &err)) {
+		live_drop(d, err.message);
+		*why_out = "the caches could not be emptied";
+		return false;
+	}
+	rc = d->source->unit_begin(d->source_device, &unit, &err);
+	if (rc) {
+		live_drop(d, err.message);
+		if (rc == RC_END)
+			device_kill(d, false, err.message);
+		*why_out = "the source could not begin to count";
+		return false;
+	}
+	u = &l->units.items[l->units.n++];
+	*u = (struct live_unit){.op = window_op_of(op, k, ordinal)};
+	k->live_n++;
+	l->unit_open = true;
+	l->held = held;
+	l->beside = false;
+	return true;
+}
+
 bool live_begin(struct replay_device *d, const struct runtime_op *op, struct kernel *k,
 		uint64_t ordinal, unsigned how, const char **why_out)
 {
@@ -166,10 +202,7 @@ bool live_begin(struct replay_device *d, const struct runtime_op *op, struct ker
 	struct live *l = &d->live;
 	uint32_t pass = next_pass(d, op, k);
 	enum source_units units = pass ? units_of(d, op, k, pass, held) : SOURCE_UNITS_ANY;
-	struct source_unit unit = {.queue = op->queue, .queue_native = op->queue_native};
-	struct live_unit *u;
-	struct error err = {0};
-	int rc;
+	bool begun;
 
 	if (!pass) {
 		*why_out = "its counters take several passes together, which only replay gives";
@@ -196,29 +229,13 @@ bool live_begin(struct replay_device *d, const struct runtime_op *op, struct ker
 		*why_out = "out of memory";
 		return false;
 	}
-	if (!l->open && !open_pass(d, pass, units, why_out))
-		return false;
-	unit.index = (uint32_t)l->units.n;
-	if (needs_drain(d) && device_flush(d, &err)) {
-		live_drop(d, err.message);
-		*why_out = "the caches could not be emptied";
-		return false;
-	}
-	rc = d->source->unit_begin(d->source_device, &unit, &err);
-	if (rc) {
-		live_drop(d, err.message);
-		if (rc == RC_END)
-			device_kill(d, false, err.message);
-		*why_out = "the source could not begin to count";
-		return false;
-	}
-	u = &l->units.items[l->units.n++];
-	*u = (struct live_unit){.op = window_op_of(op, k, ordinal)};
-	k->live_n++;
-	l->unit_open = true;
-	l->held = held;
-	l->beside = false;
-	return true;
+	/* Where the counters want it so, the device is drained now. */
+	if (needs_drain(d))
+		device_own(d, REPLAY_OWN_BEGINS);
+	begun = begin_unit(d, op, k, ordinal, pass, units, held, why_out);
+	if (needs_drain(d))
+		device_own(d, REPLAY_OWN_ENDS);
+	return begun;
 }
 
 void live_after(struct replay_device *d, bool launched)
@@ -229,6 +246,7 @@ void live_after(struct replay_device *d, bool launched)
 				   .queue = u->op.queue,
 				   .queue_native = u->op.queue_native};
 	struct error err = {0};
+	bool own;
 	int rc = 0;
 
 	l->unit_open = false;
@@ -241,13 +259,17 @@ void live_after(struct replay_device *d, bool launched)
 		rc = device_drain(d, 0, &err);
 		u->op.kernel->ends |= !rc && launched;
 	}
+	own = !rc && needs_drain(d);
+	if (own)
+		device_own(d, REPLAY_OWN_BEGINS);
 	if (!rc)
 		rc = d->source->unit_end(d->source_device, &unit, &err);
-	if (!rc) {
-		if (needs_drain(d) && !keeps_open(d))
-			live_close(d);
+	if (!rc && needs_drain(d) && !keeps_open(d))
+		live_close(d);
+	if (own)
+		device_own(d, REPLAY_OWN_ENDS);
+	if (!rc)
 		return;
-	}
 	if (rc == RC_TIMEOUT) {
 		u->op.kernel->undrainable = true;
 		d->outstanding++;
@@ -303,7 +325,7 @@ static int take_unit(struct replay_device *d, uint32_t index, struct error *err)
 	return 0;
 }
 
-void live_close(struct replay_device *d)
+static void close_pass(struct replay_device *d)
 {
 	struct live *l = &d->live;
 	struct source_unit unit = {0}; /* the first, and the only one, that is held */
@@ -311,8 +333,6 @@ void live_close(struct replay_device *d)
 	uint32_t i = 0;
 	int rc = 0;
 
-	if (!l->open)
-		return;
 	if (l->held && l->beside) {
 		live_drop(d, "does not drain, and other work ran beside it");
 		return;
@@ -336,6 +356,15 @@ void live_close(struct replay_device *d)
 		device_kill(d, false, err.message);
 	l->open = false;
 	vec_clear(&l->units);
+}
+
+void live_close(struct replay_device *d)
+{
+	if (!d->live.open)
+		return;
+	device_own(d, REPLAY_OWN_BEGINS);
+	close_pass(d);
+	device_own(d, REPLAY_OWN_ENDS);
 }
 
 void live_drop(struct replay_device *d, const char *why)

@@ -44,6 +44,14 @@ enum replay_verify {
 	REPLAY_VERIFY_NEVER,
 };
 
+/* What the engine tells about its own work, to whom counts the program itself meanwhile. */
+enum replay_own {
+	REPLAY_OWN_BEGINS, /* this thread and the device work for us alone, nothing of the
+			    * program's is under way there ... */
+	REPLAY_OWN_ENDS,   /* ... until here, in the same thread; they nest */
+	REPLAY_OWN_QUEUED, /* a save was put among the program's own commands */
+};
+
 struct replay_options {
 	enum replay_mode mode;
 	enum replay_verify verify;
@@ -65,8 +73,10 @@ struct replay_options {
 			 * counters are known this well, in millionths of their means; 0: never */
 	uint32_t only_pass; /* --pass K: 0 for all */
 	bool flush;         /* the caches are emptied before each counted dispatch */
-	uint64_t chunk;     /* bytes in which memory is compared and put back, a multiple of 64; 0:
-			     * the engine chooses */
+	/* May be NULL. With the replay lock held; it must not call the engine. */
+	void (*own)(enum replay_own what);
+	uint64_t chunk; /* bytes in which memory is compared and put back, a multiple of 64; 0:
+			 * the engine chooses */
 };
 
 /* Where the engine puts what it measured. Called with the record lock held, one at a time, with

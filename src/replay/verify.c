@@ -126,7 +126,9 @@ void verify_after(struct replay_device *d, bool launched)
 	rc = settle(d, &err);
 	if (rc == RC_TIMEOUT || rc == RC_BUSY)
 		return;
+	device_own(d, REPLAY_OWN_BEGINS);
 	rc = rc ? rc : verify_end(d, &err);
+	device_own(d, REPLAY_OWN_ENDS);
 	if (!rc)
 		return;
 	device_check_lost(d, rc, &err);

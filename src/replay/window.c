@@ -68,7 +68,10 @@ static int begin_check(struct replay_device *d, const struct runtime_op *op, str
 		return error_set(err, RC_BUSY, "another thread launched without waiting");
 	/* Where the window ends before the next operation anyway, the program need not wait now. */
 	w->check_later = w->alone || d->mode == REPLAY_MODE_KERNEL;
-	return verify_begin(d, op, k, err);
+	device_own(d, REPLAY_OWN_BEGINS);
+	rc = verify_begin(d, op, k, err);
+	device_own(d, REPLAY_OWN_ENDS);
+	return rc;
 }
 
 static void close_empty(struct replay_device *d)
@@ -154,7 +157,11 @@ static int save(struct replay_device *d, const struct runtime_op *op, struct ker
 	reach_mark(d, op, k);
 	if (!device_busy(d))
 		return error_set(err, RC_BUSY, "another thread launched without waiting");
-	return reach_save(d, op, k, err);
+	device_own(d, ordered ? REPLAY_OWN_QUEUED : REPLAY_OWN_BEGINS);
+	rc = reach_save(d, op, k, err);
+	if (!ordered)
+		device_own(d, REPLAY_OWN_ENDS);
+	return rc;
 }
 
 static void learn_stuck(struct replay_device *d);
@@ -468,13 +475,13 @@ void window_end(struct replay_device *d, const char *why)
 		window_drop(d, err.message, true);
 		return;
 	}
+	device_own(d, REPLAY_OWN_BEGINS);
 	live_close(d);
-	if (!w->account.dispatches) {
+	if (!w->account.dispatches)
 		window_drop(d, NULL, false);
-		return;
-	}
-	if (!device_busy(d))
+	else if (!device_busy(d))
 		window_drop(d, "another thread launched work that could not wait", false);
 	else
 		replay(d, why);
+	device_own(d, REPLAY_OWN_ENDS);
 }

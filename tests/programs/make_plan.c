@@ -3,7 +3,7 @@
  * make_plan FILE PASS...: writes a plan file for tests of what carries plans out, without the
  * planner. A PASS is a comma-separated list of counters: page-faults, task-clock, context-switches,
  * minor-faults, cpu-migrations, or NAME@OBJECT@OFFSET, a breakpoint at an offset of an object, or
- * NAME+OBJECT+OFFSET, a uprobe there.
+ * NAME+OBJECT+OFFSET, a uprobe there; NAME=NUMBER is a counter of the simulated device.
  */
 #include "base/str.h"
 #include "wire/plan.h"
@@ -26,6 +26,7 @@ static uint32_t add_counter(char *name)
 {
 	struct plan_counter *c;
 	char *object = strpbrk(name, "@+"), *offset = object ? strpbrk(object + 1, "@+") : NULL;
+	char *number = strchr(name, '=');
 	bool uprobe = object && *object == '+';
 
 	for (uint32_t i = 0; i < plan.n_counters; i++)
@@ -39,6 +40,12 @@ static uint32_t add_counter(char *name)
 					 uprobe ? "uprobe=entry" : "type=5 bp_type=x bp_len=8",
 					 object, offset);
 		c->block = uprobe ? "" : "breakpoint";
+	}
+	if (!offset && number) {
+		*number++ = '\0';
+		c->source = "sim";
+		c->block = "DEV";
+		c->config = number;
 	}
 	for (size_t i = 0; i < sizeof(software) / sizeof(*software); i++)
 		if (!offset && !strcmp(name, software[i].name)) {

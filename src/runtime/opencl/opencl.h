@@ -35,6 +35,9 @@ struct runtime_opencl_options {
 	const struct source *(*choose)(void *data, const struct runtime_opencl_device *device,
 				       const char **why_out);
 	void *data;
+	/* May be NULL. The library has started threads of its own, in a call that this thread of
+	 * the program made. */
+	void (*threads)(void);
 	/* NULL: the layer's own callbacks. Tests put others in their place. */
 	const struct runtime *callbacks;
 	/* Moves memory by commands also where the device's memory could be reached directly. For

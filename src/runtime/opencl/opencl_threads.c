@@ -78,6 +78,8 @@ void threads_watched(struct thread_watch *w)
 			atomic_store(&layer.n_threads, n + 1);
 		}
 		pthread_mutex_unlock(&one);
+		if (layer.options.threads)
+			layer.options.threads();
 	}
 	pool_put(now);
 	pool_put(w);

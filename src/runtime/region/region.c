@@ -63,6 +63,11 @@ static void thread_ended(void *data)
 	munmap(t, t->size);
 }
 
+struct region_thread *region_self(void)
+{
+	return self;
+}
+
 static struct region_thread *thread_make(void)
 {
 	uint32_t room = region.room;
@@ -148,9 +153,11 @@ static void leave(struct region_thread *t, int saved)
 	errno = saved;
 }
 
-static void switch_off(struct region_entry *e)
+static void switch_off(struct region_thread *t, struct region_entry *e)
 {
-	if (e->switches && e->set)
+	if (region.options.mode == REGION_TURNS)
+		region_turn_over(t, e);
+	else if (e->switches && e->set)
 		region_set_switch(e->set, false);
 	e->switches = false;
 }
@@ -163,7 +170,7 @@ static void drop_to(struct region_thread *t, uint32_t depth)
 
 		if (e->is_child)
 			region_child_exit(REGION_CHILD_LEFT);
-		switch_off(e);
+		switch_off(t, e);
 		__atomic_add_fetch(&region.left[e->kernel], 1, __ATOMIC_RELAXED);
 	}
 }
@@ -195,7 +202,11 @@ static void choose_counters(struct region_thread *t, struct region_entry *e)
 	}
 	if (region.in_child) /* a thread of the region: its counters are in the region's */
 		return;
-	if (region.options.mode == REGION_LIVE) {
+	if (region.options.mode == REGION_NOTHING) {
+		region_decline(e->kernel, SPOOL_INSTEAD_NOTHING, region.options.why);
+	} else if (region.options.mode == REGION_TURNS) {
+		region_turn(t, e);
+	} else if (region.options.mode == REGION_LIVE) {
 		e->pass = region.options.pass;
 		e->set = t->is_first ? &region.process : thread_set(t, e->pass);
 	} else if (t->is_first) {
@@ -253,6 +264,7 @@ void region_begin(const char *name, const void *site, const void *frame)
 	e = begin(t, name ? name : "(null)", (uintptr_t)site, (uintptr_t)frame);
 	if (e) {
 		e->begin_ns = region_now();
+		e->paused_ns = region_turns_paused(t);
 		if (e->set)
 			region_set_read(e->set, t->begin + (size_t)(e - t->open) * t->room);
 	}
@@ -265,6 +277,7 @@ static void finish(struct region_thread *t, struct region_entry *e, uint64_t end
 				  .begin_ns = e->begin_ns,
 				  .end_ns = end_ns,
 				  .kernel = e->kernel};
+	uint64_t paused_ns;
 
 	if (!e->set)
 		return;
@@ -276,12 +289,19 @@ static void finish(struct region_thread *t, struct region_entry *e, uint64_t end
 			region_child_exit(REGION_CHILD_DONE);
 		return;
 	}
-	switch_off(e);
-	region_write(&r, t->samples, e->pass, t->number,
-		     e->is_replayed ? SPOOL_DISPATCH_REPLAYED : 0);
 	for (uint32_t i = 0; i < r.n && !region.why[0]; i++)
 		if (t->samples[i].status == SAMPLE_NOT_COLLECTED && e->set->device->why[0])
 			memcpy(region.why, e->set->device->why, sizeof(region.why) - 1);
+	/* Our own work is no time of the region. */
+	paused_ns = region_turns_paused(t);
+	if (paused_ns > e->paused_ns)
+		r.end_ns -= paused_ns - e->paused_ns;
+	switch_off(t, e);
+	if (__atomic_load_n(&region.unsure, __ATOMIC_RELAXED))
+		return;
+	__atomic_fetch_add(&region.info[e->kernel - 1].counted, 1, __ATOMIC_RELAXED);
+	region_write(&r, t->samples, e->pass, t->number,
+		     e->is_replayed ? SPOOL_DISPATCH_REPLAYED : 0);
 	if (!(e - t->open) && t->is_first && region.options.mode == REGION_RANGE)
 		region_replay_over(e, end_ns);
 }
@@ -343,7 +363,11 @@ static int open_sets(const struct region_options *o, struct error *err)
 		rc = region_set_open(&region.process, o->plan, o->pass, 0, o->least_fd, err);
 		if (!rc)
 			region_set_switch(&region.process, true);
-	} else {
+	} else if (o->mode == REGION_TURNS) {
+		region.sets = map_memory(o->plan->n_passes * sizeof(*region.sets), MAP_PRIVATE);
+		rc = region.sets ? region_turns_open(err)
+				 : error_set(err, RC_NO_MEMORY, "out of memory");
+	} else if (o->mode == REGION_RANGE) {
 		region.sets = map_memory(o->plan->n_passes * sizeof(*region.sets), MAP_PRIVATE);
 		if (!region.sets)
 			return error_set(err, RC_NO_MEMORY, "out of memory");

@@ -6,6 +6,11 @@
  * each outermost region in place: a forked child executes the region for every pass but the last,
  * and the last one is the program's own execution (docs/regions.md).
  *
+ * REGION_TURNS counts each region as the program runs, in one pass of the plan: passes take turns.
+ * It is for programs whose devices are replayed in place: region_pause keeps the replays out of
+ * what is counted. REGION_NOTHING counts nothing: each region is declined by its name, with a
+ * reason.
+ *
  * What a region counts: entered by the program's first thread, everything that the process does
  * until its end, in all threads and child processes; entered by another thread, that thread and the
  * threads it starts in the region.
@@ -31,12 +36,22 @@
 enum region_mode {
 	REGION_LIVE = 1,
 	REGION_RANGE,
+	REGION_TURNS,
+	REGION_NOTHING,
 };
 
 struct region_options {
 	enum region_mode mode;
 	const struct plan *plan; /* outlives the regions */
-	uint32_t pass;           /* REGION_LIVE: the one that is counted, from 1 */
+	uint32_t pass;           /* the one that is counted, from 1; REGION_TURNS: 0 for all */
+	/* REGION_TURNS: the n-th region of a name is counted in pass (offset + n) mod P, or in one
+	 * drawn from seed when random. */
+	bool random;
+	uint64_t seed, offset;
+	/* REGION_NOTHING: why; REGION_TURNS: why each is counted in one pass only, NULL: that needs
+	 * no reason. Static. */
+	const char *why;
+	bool is_late; /* opened at the first mark: threads that ran before are not counted */
 	/* REGION_LIVE: counters of the whole process, open, on, and inherited by threads; they
 	 * outlive the regions. NULL: the module opens its own. */
 	struct perf_device *process;
@@ -84,6 +99,17 @@ bool region_stop(void);
  */
 void region_abandon(void);
 bool region_is_open(void);
+
+/* REGION_TURNS; they do nothing in the other modes. Between pause and resume, of the same thread,
+ * nothing that this thread and the devices' threads do is counted in a region, and the time is not
+ * the region's: where the regions of the first thread count the whole process, what other threads
+ * do meanwhile is not counted either, and that is said. They nest. */
+void region_pause(void);
+void region_resume(void);
+/* Work of ours is carried out among the program's own, where it cannot be kept out: said. */
+void region_contains(void);
+/* A vendor's library has started threads that work for its devices, in this thread. */
+void region_started_threads(void);
 /* This process is a copy in which a region is replayed: it writes no records of its own, and its
  * end is not the program's. */
 bool region_is_copy(void);

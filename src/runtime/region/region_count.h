@@ -34,6 +34,9 @@ struct region_reading {
  * Descriptors are moved to least_fd and above. Late counters are placed, and count, at once. */
 int region_set_open(struct region_set *s, const struct plan *plan, uint32_t pass, pid_t tid,
 		    int least_fd, struct error *err);
+/* The same, of counters that give way to those of a device (PERF_GIVES_WAY). */
+int region_set_open_beside(struct region_set *s, const struct plan *plan, uint32_t pass, pid_t tid,
+			   int least_fd, struct error *err);
 /* Uses counters that somebody else opened. */
 void region_set_borrow(struct region_set *s, struct perf_device *device);
 void region_set_switch(struct region_set *s, bool on);

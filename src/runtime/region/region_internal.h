@@ -6,6 +6,7 @@
  *   region.c        marks, nesting, threads
  *   region_record.c names, records, sentences
  *   region_fork.c   replaying by fork
+ *   region_turns.c  passes in turn beside the replay of devices
  *   region_count.c, region_memory.c, region_openmp.c, region_guard.c   what these need
  */
 #ifndef RETALLY_RUNTIME_REGION_REGION_INTERNAL_H
@@ -60,6 +61,7 @@ struct region_info { /* of a name; of this process alone */
 	bool given_up;
 	uint32_t refusals;
 	uint64_t instances; /* outermost ones */
+	uint64_t counted;   /* with an end */
 	uint64_t live_ns;   /* the longest execution of the program's own */
 };
 
@@ -67,11 +69,16 @@ struct region_entry {    /* a region that was begun */
 	uint32_t kernel; /* number + 1 of its name; 0: one name too many, not counted */
 	uint32_t pass;
 	uint64_t ordinal, begin_ns;
+	uint64_t paused_ns; /* of its counters, until it began */
 	uintptr_t site, frame;
 	struct region_set *set; /* NULL: not counted */
 	bool is_child;          /* the replayed execution ends with it */
 	bool is_replayed;       /* its other passes ran in children */
 	bool switches;          /* its set is on for its time only */
+};
+struct region_pause { /* of a set of counters; with the lock */
+	uint32_t depth;
+	uint64_t since, total_ns;
 };
 struct region_thread {
 	struct region_thread *next;
@@ -79,8 +86,11 @@ struct region_thread {
 	bool is_first;
 	volatile bool busy;
 	uint32_t depth;
-	uint32_t overflow;     /* begins beyond the last entry */
-	struct region_set set; /* of other threads than the first */
+	uint32_t overflow;         /* begins beyond the last entry */
+	struct region_set set;     /* of other threads than the first */
+	struct region_pause pause; /* of `set` */
+	bool has_device;           /* `set` counts threads of a device */
+	bool with_process;         /* paused together with the counters of the process */
 	uint32_t room;
 	size_t size; /* of this object's map */
 	struct region_entry open[REGION_DEPTH_MAX];
@@ -108,7 +118,11 @@ struct region_state {
 	struct region_info info[REGION_NAMES_MAX];
 	struct region_set process; /* REGION_LIVE */
 	struct region_set *sets;   /* REGION_RANGE: one per pass */
-	uint32_t room;             /* readings of the largest pass */
+	struct region_set *turn; /* REGION_TURNS: of the region of the first thread that is open */
+	struct region_pause pause;             /* of `turn` */
+	uint64_t paused, paused_ns, contained; /* what is said of it at the end */
+	bool unsure;                           /* counters were not switched as they should */
+	uint32_t room;                         /* readings of the largest pass */
 	uint64_t next_ordinal;
 	uint32_t next_thread;
 	uint64_t next_window;
@@ -147,6 +161,23 @@ void region_note(uint32_t kind, const char *fmt, ...) __attribute__((format(prin
 void region_write_end(void);
 /* In a replayed execution: into the log. */
 void region_log(const struct region_result *r, const struct spool_sample *samples);
+
+/* ---- region_turns.c ---- */
+
+/* Opens the counters of the first thread, off. */
+int region_turns_open(struct error *err);
+/* The outermost region e of thread t begins: its pass and its counters. */
+void region_turn(struct region_thread *t, struct region_entry *e);
+/* It is over, or was left. */
+void region_turn_over(struct region_thread *t, struct region_entry *e);
+/* For how long the counters of the thread were paused until now. */
+uint64_t region_turns_paused(struct region_thread *t);
+/* The calling thread's own, NULL: it has passed no mark. */
+struct region_thread *region_self(void);
+/* Sentences about the end; with the lock. */
+typedef void region_note_function(uint32_t kind, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+void region_turns_write(region_note_function *note);
 
 /* ---- region_fork.c ---- */
 

@@ -241,6 +241,7 @@ static void write_marks(void)
 		     REGION_NAMES_MAX, (unsigned long long)region.too_many);
 	if (region.why[0])
 		note(SPOOL_NOTE_DECLINED, "%s", region.why);
+	region_turns_write(note);
 }
 
 void region_write_end(void)

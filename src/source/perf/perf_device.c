@@ -73,7 +73,7 @@ static void open_event(struct perf_device *d, struct perf_device_event *e, uint3
 
 	attr->inherit = (d->flags & PERF_INHERIT) != 0;
 	e->hardware = perf_attr_group(attr) != 0;
-	attr->pinned = is_leader && e->hardware;
+	attr->pinned = is_leader && e->hardware && !(d->flags & PERF_GIVES_WAY);
 	if (!e->late && is_leader) {
 		attr->disabled = 1;
 		attr->enable_on_exec = (d->flags & PERF_ON_EXEC) != 0;

@@ -28,6 +28,9 @@ enum perf_open_flags {
 	PERF_ON_EXEC =
 		1 << 0, /* start counting at the child's next exec; else disabled until enabled */
 	PERF_INHERIT = 1 << 1, /* count threads and children as well */
+	/* Hardware counters give way to others that are pinned: they are multiplexed, and say so,
+	 * where those take all slots. */
+	PERF_GIVES_WAY = 1 << 2,
 };
 
 struct perf_device_event {
