@@ -18,7 +18,7 @@ enum channel_type {
 	CHANNEL_STARTED,         /* the program was executed */
 	CHANNEL_PROGRAM, /* a = process id of this pass's program; 0: signals may end the caller */
 	CHANNEL_NOT_EXECUTED, /* a = errno */
-	CHANNEL_STOPPED,      /* a = signal: the program stopped; so should we */
+	CHANNEL_STOPPED,      /* a = process id: the program stopped by Ctrl-Z; so should we */
 	CHANNEL_PASS_END,     /* pass, a = exit code, b = signal, flags = 1: completed, time */
 	CHANNEL_FINDING,      /* pass, a = enum run_finding_kind, text */
 	CHANNEL_END,          /* a = exit status, b = signal, flags = enum channel_end_flag */

@@ -202,6 +202,29 @@ static void pass_place_addresses(struct pass *p)
 	hold_release(&p->hold);
 }
 
+static void pass_signal_caller(const struct pass *p, int signal)
+{
+	pid_t caller = p->s->job->caller;
+
+	if (getppid() == caller)
+		kill(caller, signal);
+}
+
+/* The program stopped: so does the caller, in the same way, so that a shell sees its job stop. From
+ * here, because signals of one process arrive in the order in which they are sent: a program that
+ * is continued at once cannot leave the caller stopped. Only Ctrl-Z is the caller's to do: it may
+ * be ignored, or the group orphaned. */
+static void pass_stop_caller(const struct pass *p, int signal)
+{
+	struct channel_message m = {
+		.type = CHANNEL_STOPPED, .pass = p->number, .a = (int32_t)p->pid};
+
+	if (signal == SIGTSTP)
+		channel_send(p->s->job->channel, &m);
+	else
+		pass_signal_caller(p, SIGSTOP);
+}
+
 static void pass_stopped(struct pass *p, int status)
 {
 	struct error err = {0};
@@ -219,19 +242,20 @@ static void pass_stopped(struct pass *p, int status)
 		break;
 	}
 	if (!p->stopped_at) {
-		struct channel_message m = {
-			.type = CHANNEL_STOPPED, .pass = p->number, .a = WSTOPSIG(status)};
-
 		p->stopped_at = pass_now_ns();
-		channel_send(p->s->job->channel, &m);
+		pass_stop_caller(p, WSTOPSIG(status));
 	}
 }
 
+/* Also when a stopped program ended. Whoever continued it need not know of the caller. */
 static void pass_continued(struct pass *p)
 {
-	if (p->stopped_at && p->limit_at)
+	if (!p->stopped_at)
+		return;
+	if (p->limit_at)
 		p->limit_at += pass_now_ns() - p->stopped_at;
 	p->stopped_at = 0;
+	pass_signal_caller(p, SIGCONT);
 }
 
 static uint64_t pass_time_ns(const struct timeval *t)
@@ -246,6 +270,7 @@ static void pass_ended(struct pass *p, int status, const struct rusage *usage)
 
 	p->alive = false;
 	p->hold.state = HOLD_NONE;
+	pass_continued(p);
 	t->end_ns = pass_now_ns();
 	t->user_ns = pass_time_ns(&usage->ru_utime);
 	t->system_ns = pass_time_ns(&usage->ru_stime);

@@ -158,16 +158,14 @@ static void run_add_finding(struct run *r, enum run_finding_kind kind, uint32_t 
 		free(f.text);
 }
 
-/* The program stopped: so do we, in the same way, so that the shell sees its job stop. The program
- * is continued by what continues us: a group's SIGCONT reaches it directly, ours is passed on. */
-static void run_stop(int signal)
+/* The program stopped by Ctrl-Z: so do we, if that can stop us. What continues us continues it, and
+ * the other way round (launch/pass.c). */
+static void run_stop(pid_t program)
 {
 	sigset_t stop;
 
-	if (signal != SIGTSTP) {
-		raise(SIGSTOP);
-		return;
-	}
+	if (tree_state(program) != 'T')
+		return; /* it goes on already */
 	sigemptyset(&stop);
 	sigaddset(&stop, SIGTSTP);
 	raise(SIGTSTP);
@@ -238,6 +236,8 @@ static void run_read_signals(struct run *r)
 
 		if (info.ssi_signo == (uint32_t)SIGCHLD || info.ssi_signo == (uint32_t)SIGTSTP)
 			continue; /* the channel tells when the supervisor ends or stops */
+		if (info.ssi_signo == (uint32_t)SIGCONT && info.ssi_pid == (uint32_t)r->supervisor)
+			continue; /* the program went on before us */
 		exposed_sent(&r->exposed, (int)info.ssi_signo);
 		channel_send(r->channel, &m);
 	}
@@ -353,6 +353,7 @@ static int run_supervised(struct run *r, struct supervisor_job *job, struct erro
 	tree_scan(&r->before, getpid(), NULL);
 	fflush(stdout);
 	r->begin_ns = pass_now_ns();
+	job->caller = getpid();
 	r->supervisor = fork();
 	if (r->supervisor < 0) {
 		close(ends[0]);

@@ -18,6 +18,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct pass_result;
 
@@ -46,6 +47,7 @@ struct supervisor_job {
 	const char *region_directory;
 	struct replay_settings region_settings;
 	uint32_t n_passes;
+	pid_t caller;
 	int channel;    /* the supervisor's end */
 	int signals;    /* signalfd of inbox_signals() */
 	bool closed[3]; /* standard descriptors that were closed when we started */

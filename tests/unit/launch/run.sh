@@ -224,6 +224,14 @@ start "$actor" pid pids stop print continued
 await sh -c "grep -q '^State:.T' /proc/$pid/status"; ok $? 'the program stops itself: so do we'
 kill -CONT "$pid"; wait "$pid"
 is "$? $(cat out)" '0 continued' 'continuing us continues it'
+# shellcheck disable=SC2016
+start sh -c '(while read -r _ _ state _ <"/proc/$$/stat" && [ "$state" != T ]; do :; done; kill -CONT $$) & kill -STOP $$; wait; echo went on'
+wait "$pid"
+is "$? $(cat out)" '0 went on' 'a stopped program that somebody else continues continues us'
+start "$actor" pid pids stop
+await sh -c "grep -q '^State:.T' /proc/$pid/status"
+kill -KILL "$(cat pids)"; wait "$pid"
+is $? 137 'one that is killed while it is stopped does not leave us stopped'
 
 # ---- nobody stays behind ----
 for victim in caller supervisor both; do
