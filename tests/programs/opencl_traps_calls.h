@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The functions that opencl_traps.c calls, looked up in a libOpenCL that it opens itself. */
+/* The functions that opencl_traps calls, looked up in a libOpenCL that it opens itself. */
 #ifndef OPENCL_TRAPS_CALLS_H
 #define OPENCL_TRAPS_CALLS_H
-
-#include <dlfcn.h>
 
 #define CALLS(X)                              \
 	X(clBuildProgram)                     \
@@ -56,20 +54,10 @@
 	X(clSetUserEventStatus)               \
 	X(clWaitForEvents)
 
-#define CALL_POINTER(name) static __typeof__(name) *p_##name;
-CALLS(CALL_POINTER)
-#define CALL_FIND(name) *(void **)(void *)&p_##name = dlsym(library, #name);
-
-static bool open_calls(void)
-{
-	void *library = dlopen("libOpenCL.so.1", RTLD_NOW);
-
-	if (!library)
-		return false;
-	CALLS(CALL_FIND)
-	return p_clGetPlatformIDs && p_clCloneKernel;
-}
-
+#define CALL_EXTERN(name) extern __typeof__(name) *p_##name;
+#pragma GCC visibility push(hidden)
+CALLS(CALL_EXTERN)
+#pragma GCC visibility pop
 #define clBuildProgram                     p_clBuildProgram
 #define clCloneKernel                      p_clCloneKernel
 #define clCreateBuffer                     p_clCreateBuffer
