@@ -24,6 +24,26 @@ static bool is_mode(void)
 	       region.options.mode == REGION_TURNS && getpid() == region.pid;
 }
 
+/* ---- pauses; with the lock ---- */
+
+static void turn_off(struct region_pause *p, struct region_set *set)
+{
+	if (p->depth++)
+		return;
+	p->since = region_now();
+	if (set)
+		region_set_switch(set, false);
+}
+
+static void turn_on(struct region_pause *p, struct region_set *set)
+{
+	if (--p->depth)
+		return;
+	p->total_ns += region_now() - p->since;
+	if (set)
+		region_set_switch(set, true);
+}
+
 /* ---- counters ---- */
 
 static int open_pass(struct region_set *set, uint32_t pass, struct error *err)
@@ -80,6 +100,9 @@ static struct region_set *set_of_thread(struct region_thread *t, uint32_t pass)
 	if (!region_take_lock())
 		return NULL;
 	t->has_device = false;
+	if (t->with_process) /* what the others will not find any more is over for it */
+		turn_on(&t->pause, NULL);
+	t->with_process = false;
 	region_give_lock();
 	region_set_close(&t->set);
 	if (region_set_open_beside(&t->set, region.options.plan, pass, 0, region.options.least_fd,
@@ -156,25 +179,7 @@ uint64_t region_turns_paused(struct region_thread *t)
 	return ns;
 }
 
-/* ---- pauses; with the lock ---- */
-
-static void turn_off(struct region_pause *p, struct region_set *set)
-{
-	if (p->depth++)
-		return;
-	p->since = region_now();
-	if (set)
-		region_set_switch(set, false);
-}
-
-static void turn_on(struct region_pause *p, struct region_set *set)
-{
-	if (--p->depth)
-		return;
-	p->total_ns += region_now() - p->since;
-	if (set)
-		region_set_switch(set, true);
-}
+/* ---- of the process; with the lock ---- */
 
 static void process_turns_off(void)
 {
@@ -250,7 +255,7 @@ void region_contains(void)
 		return;
 	region.contained += region.turn != NULL;
 	for (const struct region_thread *t = region.threads; !region.turn && t; t = t->next)
-		if (t->has_device && t->depth) {
+		if (t->has_device) {
 			region.contained++;
 			break;
 		}

@@ -309,6 +309,7 @@ static int restore(void *device, const struct runtime_memory *m, uint64_t offset
 
 	assert_true(store_offset + bytes <= s->size);
 	pthread_mutex_lock(&f->lock);
+	assert_true(fake_is_own());
 	rc = fake_fails(f, FAKE_RESTORE, err);
 	if (!f->no_restore)
 		memcpy(b->bytes + offset, s->bytes + store_offset, rc ? bytes / 2 : bytes);
@@ -329,6 +330,7 @@ static int compare(void *device, const struct runtime_memory *m, uint64_t offset
 
 	assert_true(store_offset + bytes <= s->size);
 	pthread_mutex_lock(&f->lock);
+	assert_true(fake_is_own());
 	rc = fake_fails(f, FAKE_COMPARE, err);
 	for (at = 0; at < bytes && !rc; at += n) {
 		n = bytes - at < chunk ? bytes - at : chunk;
@@ -347,6 +349,7 @@ static int hash(void *device, const struct runtime_memory *m, uint64_t *hash_out
 	int rc;
 
 	pthread_mutex_lock(&f->lock);
+	assert_true(fake_is_own());
 	rc = fake_fails(f, FAKE_HASH, err);
 	*hash_out = hash64(b->bytes, b->size);
 	pthread_mutex_unlock(&f->lock);
@@ -360,6 +363,7 @@ static int launch(void *device, void *recorded, struct error *err)
 	int rc;
 
 	pthread_mutex_lock(&f->lock);
+	assert_true(fake_is_own());
 	rc = fake_fails(f, FAKE_LAUNCH, err);
 	if (!rc)
 		fake_push(f, l->queue, (struct fake_command){.kind = COMMAND_LAUNCH, .launch = *l});

@@ -22,6 +22,8 @@ struct fake_command {
 extern const struct runtime fake_runtime;
 extern const struct source fake_source;
 
+/* Whether the engine has told, in this thread, that it is at work of its own. */
+bool fake_is_own(void);
 /* The device's lock is held. */
 int fake_fails(struct fake *f, enum fake_call call, struct error *err);
 void fake_push(struct fake *f, uint32_t queue, struct fake_command c);
