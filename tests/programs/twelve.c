@@ -3,10 +3,12 @@
  * Twelve functions, function fK called K * 10 times, and a variable written 30 times: the truth for
  * tests that count over several passes. Prints one line. `twelve N` multiplies every count by N.
  * `twelve pass` by the number of the pass. `twelve 1 STATUS` exits with STATUS.
+ * `twelve 1 STATUS PASS FILE` hangs at its end in pass PASS, unless there is a FILE.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #ifdef __clang__
 #define KEEP __attribute__((noinline, used, visibility("default")))
@@ -53,5 +55,7 @@ int main(int argc, char **argv)
 			watched = i;
 	}
 	printf("twelve %ld\n", sink);
+	if (argc > 4 && pass && atoi(pass) == atoi(argv[3]) && access(argv[4], F_OK))
+		sleep(300);
 	return argc > 2 ? atoi(argv[2]) : 0;
 }
