@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The functions of libc by which a program ends without its exit handlers, or becomes another
- * program. Here they do our part first, in the process that owns the pass; everywhere else (a
- * forked or vforked child, a program without a plan) they are what they were. Nothing is written
- * before that was checked: a vforked child shares its parent's memory.
+ * The functions of libc by which a program ends without its exit handlers, becomes another program,
+ * or limits its system calls. Here they do our part first, in the process that owns the pass;
+ * everywhere else (a forked or vforked child, a program without a plan) they are what they were.
+ * Nothing is written before that was checked: a vforked child shares its parent's memory.
  *
  * Not reached: the raw system calls, and _exit called from inside libc (daemon() is the one that
  * matters, so it is here as well).
@@ -14,10 +14,12 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/seccomp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
@@ -200,3 +202,26 @@ static int hook_exec_list(int (*exec)(const char *, char *const[], char *const[]
 HOOK_EXEC_LIST(execl, execve, false)
 HOOK_EXEC_LIST(execlp, execvpe, false)
 HOOK_EXEC_LIST(execle, execve, true)
+
+/* ---- limits ---- */
+
+HOOK int prctl(int option, ...)
+{
+	unsigned long a[4];
+	bool restricts;
+	va_list ap;
+	int rc;
+
+	va_start(ap, option);
+	for (int i = 0; i < 4; i++)
+		a[i] = va_arg(ap, unsigned long);
+	va_end(ap);
+	/* A filter at NULL is how programs ask whether there are filters. */
+	restricts = option == PR_SET_SECCOMP &&
+		    (a[0] == SECCOMP_MODE_STRICT || (a[0] == SECCOMP_MODE_FILTER && a[1])) &&
+		    pass_restrict();
+	rc = (int)syscall(SYS_prctl, option, a[0], a[1], a[2], a[3]);
+	if (rc && restricts)
+		pass_unrestrict();
+	return rc;
+}

@@ -30,6 +30,11 @@ void pass_set_quick_status(int status);
 /* The program is about to be replaced by path (NULL: unknown); the exec may fail, and the program
  * go on. */
 void pass_exec(const char *path, char *const *envp);
+/* The program is about to limit its system calls: nothing of ours may happen in it from then on.
+ * The pass is recorded as one without an end, and no other follows. Returns whether that was so; if
+ * the limit is then not set, pass_unrestrict lets this pass end as others do. */
+bool pass_restrict(void);
+void pass_unrestrict(void);
 /* Whether this process owns a pass that is being counted. Cheap; false in children. */
 bool pass_is_owner(void);
 

@@ -38,13 +38,16 @@ static struct {
 	struct session_paths paths;
 	bool active;    /* this process owned a pass when it was set up; see pass_is_owner */
 	int ending;     /* tid of the thread that ends the pass */
+	int restricted; /* the program limits its system calls: none of ours may follow */
+	int tracer;     /* pid of the process that traced this one at the begin; 0: none */
 	int stdin_copy; /* fd 0 of the start, when it can be rewound; -1 */
 	struct stat stdin_file; /* of stdin_copy */
 } the_pass = {.stdin_copy = -1};
 
 bool pass_is_owner(void)
 {
-	return the_pass.active && getpid() == the_pass.state.pid;
+	return the_pass.active && !__atomic_load_n(&the_pass.restricted, __ATOMIC_ACQUIRE) &&
+	       getpid() == the_pass.state.pid;
 }
 
 /* No pass may follow. Says why, in the report and to the user. */
@@ -59,6 +62,41 @@ static void pass_disable(const char *why)
 	the_pass.state.replay = false;
 	unlink(the_pass.paths.resume);
 	unlink(the_pass.paths.stdin_copy);
+}
+
+bool pass_restrict(void)
+{
+	int no = 0;
+
+	if (!pass_is_owner() || !__atomic_compare_exchange_n(&the_pass.restricted, &no, 1, false,
+							     __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		return false;
+	pass_disable("the program limits its own system calls (seccomp), which can end it in any "
+		     "of ours: this pass has no end");
+	return true;
+}
+
+void pass_unrestrict(void)
+{
+	__atomic_store_n(&the_pass.restricted, 0, __ATOMIC_RELEASE);
+}
+
+/* Pid of the process that traces this one, 0: none. */
+static int pass_tracer(void)
+{
+	static const char key[] = "\nTracerPid:\t";
+	char text[4096];
+	int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC), pid = 0;
+	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
+	const char *at;
+
+	if (fd >= 0)
+		close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	at = strstr(text, key);
+	for (at = at ? at + sizeof(key) - 1 : ""; *at >= '0' && *at <= '9'; at++)
+		pid = pid * 10 + (*at - '0');
+	return pid;
 }
 
 /* ---- begin ---- */
@@ -256,6 +294,7 @@ void pass_begin(const struct state *state, char *value, char *const *envp)
 	if (state->phase == STATE_BEGIN && state->replay)
 		pass_keep_stderr(state);
 	state_set_phase(value, STATE_RUN);
+	the_pass.tracer = pass_tracer();
 	if (pass_set_up(value, envp, &err)) {
 		session_note(SPOOL_NOTE_DISABLED, "disabled because %s", err.message);
 		if (is_ours) {
@@ -285,7 +324,14 @@ static void pass_step(int code)
 	struct error err = {0};
 	struct resume *r;
 	char left[128];
+	int tracer = pass_tracer();
 
+	/* An exec stops a traced process, for a tracer that need not expect one. */
+	if (tracer && tracer != the_pass.tracer) {
+		pass_disable(
+			"the program is traced by now (ptrace), so it cannot be executed again");
+		return;
+	}
 	if (resume_open(&r, the_pass.paths.resume, &err)) {
 		if (err.code == RC_PERMISSION)
 			error_set(&err, RC_PERMISSION,

@@ -8,14 +8,19 @@
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -128,6 +133,45 @@ static void end(const char *mode, int status)
 	if (!strcmp(mode, "crash-in-2") &&
 	    atoi(getenv("RETALLY_PASS") ? getenv("RETALLY_PASS") : "1") == 2)
 		raise(SIGKILL);
+}
+
+/* From here on: write and exit_group, and the end at anything else. */
+static void limit_calls(void)
+{
+	struct sock_filter list[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_write, 2, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 1, 0),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog filter = {sizeof(list) / sizeof(*list), list};
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1L, 0L, 0L, 0L) ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter))
+		err(1, "seccomp");
+}
+
+static void limits(const char *mode)
+{
+	if (!strcmp(mode, "seccomp")) {
+		limit_calls();
+		tell("limited\n");
+		exit(6);
+	}
+	if (!strcmp(mode, "seccomp-refused")) { /* asked for, and a filter that is none */
+		struct sock_fprog none = {0};
+
+		if (!prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL) || errno != EFAULT ||
+		    !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &none) || errno != EINVAL)
+			err(1, "seccomp");
+		exit(6);
+	}
+	if (!strcmp(mode, "traceme")) {
+		if (ptrace(PTRACE_TRACEME, 0, NULL, NULL))
+			err(1, "ptrace");
+		exit(6);
+	}
 }
 
 static void children(const char *mode)
@@ -245,6 +289,7 @@ int main(int argc, char **argv)
 	char c;
 
 	end(mode, status);
+	limits(mode);
 	children(mode);
 	if (!strcmp(mode, "inherit"))
 		inherit();

@@ -36,4 +36,16 @@ for way in raw abort; do
 	is "$rc" "$plain_rc" "$way: status as without retally"
 	is "$(grep -E '^(begin|end)' <<<"$records")" 'begin 1/3' "$way: pass 1 has no end, the file is readable"
 done
+both "$target" seccomp
+is "$rc $(cat out)" "$plain_rc $(cat plain.out)" 'a filter of system calls: status and output as without retally'
+is "$plain_rc" 6 'which are not those of a kill'
+is "$(grep -E '^(begin|end)' <<<"$records")" 'begin 1/3' 'a filter of system calls: the pass has no end, no other follows'
+like "$(cat err)" '^retally: the program limits its own system calls .*: pass 1 of 3 is the last one' 'and that is said'
+both "$target" seccomp-refused
+is "$rc" "$plain_rc" 'a filter that is refused: status'
+is "$(grep -E '^(begin|end)' <<<"$records")" "$(printf 'begin 1/3\nend 1 status 6')" 'a filter that is refused: the pass ends as others do'
+both "$target" traceme
+is "$rc" "$plain_rc" 'traced: status as without retally'
+like "$(cat err)" 'traced by now .*: pass 1 of 3 is the last one' 'traced: no pass follows, and why'
+is "$(grep -E '^(begin|end)' <<<"$records")" "$(printf 'begin 1/3\nend 1 status 6')" 'traced: the pass has its end'
 done_testing
