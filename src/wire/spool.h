@@ -246,9 +246,15 @@ struct spool_writer {
 int spool_create(struct spool_writer *w, const char *path, const struct spool_header *header,
 		 struct error *err);
 /* Appends one record made of two parts (b may be NULL with nb 0). RC_INVALID when it is longer than
- * SPOOL_RECORD_MAX (the spool stays usable), RC_NO_SPACE or RC_IO when the file cannot grow. */
+ * SPOOL_RECORD_MAX (the spool stays usable), RC_NO_SPACE or RC_IO when the file cannot grow or was
+ * found to be cut short. */
 int spool_append(struct spool_writer *w, enum spool_type type, const void *a, size_t na,
 		 const void *b, size_t nb, struct error *err);
+/* To be called before spool_append, which would be a SIGBUS where somebody has cut the file since:
+ * RC_IO then, and the writer has failed; 0 otherwise, also when it failed before. One system call,
+ * which spool_append does not make: the place is read by the kernel. errno is kept. What is cut
+ * between the two calls is still a SIGBUS. */
+int spool_look(struct spool_writer *w, struct error *err);
 /* Marks the end, cuts the file to its length and closes. Keeps what is there when it fails. A
  * second call does nothing. */
 int spool_close(struct spool_writer *w, struct error *err);

@@ -10,11 +10,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <linux/futex.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #ifndef MADV_POPULATE_WRITE
@@ -36,6 +38,30 @@ static bool spool_owns_fd(const struct spool_writer *w)
 
 	return w->fd >= 0 && !fstat(w->fd, &st) && (uint64_t)st.st_dev == w->device &&
 	       (uint64_t)st.st_ino == w->inode;
+}
+
+/* Whether the windows are all there. Cutting a file takes its end away first, so their last word
+ * tells. A futex operation that wakes nobody and waits for nothing reads it: the kernel answers
+ * EFAULT where a load would be SIGBUS, and no descriptor is needed, which the program may have
+ * closed. */
+static bool spool_is_cut(const struct spool_writer *w)
+{
+	const unsigned char *last;
+	int before = errno;
+	bool is_cut;
+
+	if (!w->map)
+		return false;
+	last = w->map + SPOOL_LOG_AT - sizeof(uint32_t);
+	is_cut = syscall(SYS_futex, last, FUTEX_CMP_REQUEUE_PRIVATE, 0, 0L, last, 0) < 0 &&
+		 errno == EFAULT;
+	errno = before;
+	return is_cut;
+}
+
+static int spool_say_cut(struct spool_writer *w, struct error *err)
+{
+	return spool_fail(w, error_set(err, RC_IO, "spool file: somebody cut it short"));
 }
 
 static void spool_unmap(struct spool_writer *w)
@@ -123,7 +149,7 @@ static int spool_write_log(struct spool_writer *w, const unsigned char *bytes, s
 	}
 	if (!failed)
 		return 0;
-	if (ftruncate(w->fd, (off_t)start)) {
+	if (at > start && ftruncate(w->fd, (off_t)start)) {
 		/* Half a window stays behind the log; the reader knows where the log ends. */
 	}
 	return spool_io_error(w->offset, failed, err);
@@ -152,6 +178,8 @@ static int spool_turn(struct spool_writer *w, struct error *err)
 	size_t n = (size_t)(w->at - start);
 	int rc = n ? spool_write_log(w, start, n, err) : 0;
 
+	if (n && spool_is_cut(w))
+		return spool_say_cut(w, err);
 	if (rc)
 		return spool_fail(w, rc);
 	if (n)
@@ -373,6 +401,8 @@ static int spool_append_large(struct spool_writer *w, struct spool_head head, co
 	memcpy(copy, &head, sizeof(head));
 	rc = spool_write_log(w, copy, n, err);
 	munmap(copy, n);
+	if (spool_is_cut(w))
+		return spool_say_cut(w, err);
 	if (rc)
 		return spool_fail(w, rc);
 	w->offset += n;
@@ -427,8 +457,14 @@ int spool_append(struct spool_writer *w, enum spool_type type, const void *a, si
 	return spool_append_raw(w, (uint32_t)type, a, na, b, nb, err);
 }
 
+int spool_look(struct spool_writer *w, struct error *err)
+{
+	return !w->failed && spool_is_cut(w) ? spool_say_cut(w, err) : 0;
+}
+
 int spool_close(struct spool_writer *w, struct error *err)
 {
+	bool is_cut = spool_is_cut(w);
 	int rc = 0;
 
 	if (w->fd < 0)
@@ -438,11 +474,13 @@ int spool_close(struct spool_writer *w, struct error *err)
 		w->fd = -1; /* somebody else's now */
 		return error_set(err, RC_IO, "spool file: the program closed its descriptor");
 	}
-	if (!w->failed)
+	if (!w->failed && is_cut)
+		rc = spool_say_cut(w, err);
+	else if (!w->failed)
 		spool_append_raw(w, SPOOL_TYPE_END, NULL, 0, NULL, 0, NULL);
 	spool_unmap(w);
 	/* What is in window 1 or behind the windows needs the windows where they are. */
-	if (w->base == SPOOL_LOG_START && ftruncate(w->fd, (off_t)w->offset))
+	if (!is_cut && w->base == SPOOL_LOG_START && ftruncate(w->fd, (off_t)w->offset))
 		rc = error_set_errno(err, 0, errno, "spool file: cannot cut it to its length");
 	if (close(w->fd) && !rc && errno != EINTR)
 		rc = error_set_errno(err, 0, errno, "spool file: closing it");

@@ -16,6 +16,14 @@ preloaded sh -c "rm -r '$dir'; echo out; exit 4" >out 2>err
 is "$?$(cat out)" 4out 'directory removed by the program: untouched'
 like "$(cat err)" '^retally: .*gone.retally' 'directory removed by the program: said'
 
+dir=$sandbox/cut.retally
+preloaded sh -c "for f in '$dir'/spool/*; do : >\"\$f\"; done; echo out; exit 4" >out 2>err
+is "$?$(cat out)" 4out 'spool cut by the program: untouched'
+like "$(cat err)" '^retally: .*cut it short' 'spool cut by the program: said'
+is "$(grep -c 'cut it short' err)" 1 'spool cut by the program: once'
+exits 0 'spool cut by the program: a report' "$retally" report "$dir"
+like "$(cat out err)" '^ *- spool/.*\.rts: ' 'spool cut by the program: it is named'
+
 mkdir small
 if [ "$(id -u)" != 0 ] || ! mount -t tmpfs -o size=64k tmpfs small 2>/dev/null; then
 	skip 'no right to mount a small file system' 'full disk'

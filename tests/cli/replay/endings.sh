@@ -49,6 +49,24 @@ is $? 137 'kill -9 of the program: the status'
 exec 3>&-
 like "$("$retally" report killed)" '18 +[0-9]+|update +6 ' 'what was counted before is there'
 
+# a spool that somebody cuts, the command's or the program's
+"$program" 6 hold <<<'' >plain
+for whose in tail head; do
+	rm -f pipe && mkfifo pipe
+	"$retally" run --source sim --replay window -o "cut-$whose" -- "$program" 6 hold <pipe >out 2>err &
+	job=$!
+	exec 3>pipe
+	for _ in $(seq 200); do grep -q holding out && break; sleep 0.05; done
+	: >"cut-$whose/spool/$(ls "cut-$whose/spool" | sort -t. -k5n | "$whose" -n 1)"
+	exec 3>&-
+	wait $job
+	is $? 0 "a spool is cut: the status ($whose)"
+	cmp -s plain out; ok $? "a spool is cut: the output ($whose)"
+	like "$(cat err)" 'somebody cut it short' "a spool is cut: it is said ($whose)"
+	exits 0 "a spool is cut: a report ($whose)" "$retally" report "cut-$whose"
+	like "$(cat out err)" "spool/$(find "cut-$whose/spool" -size -1 -printf %f)" "a spool is cut: it is named ($whose)"
+done
+
 # a full disk and a directory that cannot be written
 "$program" 400 return >plain
 if [ "$(id -u)" = 0 ] && mkdir small && mount -t tmpfs -o size=1m tmpfs small 2>/dev/null; then

@@ -174,6 +174,58 @@ static void test_no_system_call(void **state)
 	assert_int_equal(fixture_count(&r, &err), 400);
 }
 
+/* Whatever somebody leaves of a file, its writer ends with an error and not by a signal, also when
+ * its descriptor is gone; nothing is added to the file any more. */
+static void test_somebody_cuts_it(void **state)
+{
+	static const off_t lengths[] = {0, 100, 4096, 65536, 70000, 131071 - 4096};
+	struct spool_header header = fixture_header();
+	struct spool_writer w;
+	struct error err;
+	struct stat st;
+
+	(void)state;
+	for (size_t i = 0; i < 2 * sizeof(lengths) / sizeof(lengths[0]); i++) {
+		off_t length = lengths[i / 2];
+
+		err = (struct error){0};
+		assert_int_equal(spool_create(&w, fixture_path, &header, &err), 0);
+		assert_int_equal(fixture_append(&w, 1, &err), 0);
+		errno = 77;
+		assert_int_equal(spool_look(&w, &err), 0);
+		assert_int_equal(errno, 77);
+		assert_int_equal(truncate(fixture_path, length), 0);
+		if (i % 2)
+			close(w.fd);
+		assert_int_equal(spool_look(&w, &err), RC_IO);
+		assert_non_null(strstr(err.message, "cut it short"));
+		assert_int_equal(fixture_append(&w, 2, &err), RC_IO);
+		assert_int_equal(spool_look(&w, &err), 0); /* said once */
+		spool_close(&w, NULL);
+		assert_int_equal(stat(fixture_path, &st), 0);
+		assert_int_equal(st.st_size, length);
+		unlink(fixture_path);
+	}
+}
+
+/* Closing is enough to find it. */
+static void test_cut_before_it_is_closed(void **state)
+{
+	struct spool_header header = fixture_header();
+	struct spool_writer w;
+	struct error err = {0};
+	struct stat st;
+
+	(void)state;
+	assert_int_equal(spool_create(&w, fixture_path, &header, &err), 0);
+	assert_int_equal(fixture_append(&w, 1, &err), 0);
+	assert_int_equal(truncate(fixture_path, 0), 0);
+	assert_int_equal(spool_close(&w, &err), RC_IO);
+	assert_non_null(strstr(err.message, "cut it short"));
+	assert_int_equal(stat(fixture_path, &st), 0);
+	assert_int_equal(st.st_size, 0);
+}
+
 static void test_never_over_another_file(void **state)
 {
 	struct spool_header header = fixture_header();
@@ -288,6 +340,8 @@ int main(void)
 		spool_test(test_many),
 		spool_test(test_without_fallocate),
 		spool_test(test_no_system_call),
+		spool_test(test_somebody_cuts_it),
+		spool_test(test_cut_before_it_is_closed),
 		spool_test(test_never_over_another_file),
 		spool_test(test_descriptor_is_out_of_the_way),
 		spool_test(test_abandon_leaves_the_file_alone),
