@@ -18,7 +18,7 @@ int error_set(struct error *err, int code, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(err->message, sizeof(err->message), fmt, ap);
 	va_end(ap);
-	str_tame(err->message);
+	str_tame_line(err->message);
 	return code;
 }
 
@@ -59,7 +59,7 @@ int error_set_errno(struct error *err, int code, int errno_value, const char *fm
 	if (n >= 0 && (size_t)n < sizeof(err->message))
 		snprintf(err->message + n, sizeof(err->message) - (size_t)n, ": %s",
 			 strerror(errno_value));
-	str_tame(err->message);
+	str_tame_line(err->message);
 	return code;
 }
 
@@ -78,7 +78,7 @@ int error_prefix(struct error *err, const char *fmt, ...)
 	if (n >= 0 && (size_t)n < sizeof(err->message))
 		snprintf(err->message + n, sizeof(err->message) - (size_t)n, ": %.*s",
 			 (int)(sizeof(err->message) - (size_t)n), old);
-	str_tame(err->message);
+	str_tame_line(err->message);
 	return err->code;
 }
 

@@ -2,6 +2,8 @@
 /* Diagnostics to stderr; the level table is read once from RETALLY_LOG. */
 #include "base/log.h"
 
+#include "base/str.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -42,10 +44,14 @@ static void log_read_environment(void)
 			       : log_parse_level(s, n);
 
 		if (level < 0) {
+			char word[200];
+
+			snprintf(word, sizeof(word), "%.*s", (int)n, s);
+			str_tame_line(word);
 			fprintf(stderr,
-				"retally: RETALLY_LOG: '%.*s' is not LEVEL or DOMAIN=LEVEL "
+				"retally: RETALLY_LOG: '%s' is not LEVEL or DOMAIN=LEVEL "
 				"with a level of error, warn, info, debug, trace\n",
-				(int)n, s);
+				word);
 		} else if (!eq) {
 			default_level = (enum log_level)level;
 		} else if (n_domains < LOG_DOMAINS_MAX) {
@@ -86,6 +92,7 @@ void log_write(const char *domain, enum log_level level, const char *fmt, ...)
 	va_start(ap, fmt);
 	n += vsnprintf(line + n, sizeof(line) - (size_t)n, fmt, ap);
 	va_end(ap);
+	str_tame_line(line);
 	if (n > (int)sizeof(line) - 2)
 		n = (int)sizeof(line) - 2;
 	line[n] = '\n';

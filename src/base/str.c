@@ -119,6 +119,14 @@ void str_tame(char *text)
 	}
 }
 
+void str_tame_line(char *text)
+{
+	str_tame(text);
+	for (; *text; text++)
+		if (*text == '\n' || *text == '\t')
+			*text = ' ';
+}
+
 size_t str_utf8_length(const char *text, size_t n)
 {
 	const unsigned char *s = (const unsigned char *)text;

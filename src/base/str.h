@@ -33,6 +33,8 @@ char *str_take(struct str *s);
 /* Control characters but newline and tab become '?': names come from files, programs and command
  * lines, and no escape sequence of theirs shall reach a terminal. */
 void str_tame(char *text);
+/* The same for what is one line: newlines and tabs become blanks. */
+void str_tame_line(char *text);
 /* Length of the valid UTF-8 sequence that begins text (at most n bytes, n > 0), 0 when it is none.
  */
 size_t str_utf8_length(const char *text, size_t n);

@@ -7,6 +7,8 @@
 #include "cli/options.h"
 #include "store/store.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -81,12 +83,30 @@ static void print_help(FILE *out)
 	fputs("\n`retally COMMAND --help` lists its options.\n", out);
 }
 
-int main(int argc, char **argv)
+/* A standard descriptor that is closed would become the first file that is opened, and what is
+ * printed land in that. Each is made one that cannot be used; `run` has its own way, for it hands
+ * on what it was given. */
+static void fill_standard_descriptors(void)
 {
-	if (argc < 2) {
-		print_help(stderr);
-		return EXIT_USAGE;
-	}
+	for (int fd = 0; fd <= 2; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd ? O_RDONLY : O_WRONLY) < 0)
+			return;
+}
+
+/* What was printed has to have arrived: a full disk is no success. */
+static int check_output(int status)
+{
+	struct error err = {0};
+
+	errno = 0;
+	if ((!fflush(stdout) && !ferror(stdout)) || status != EXIT_FINE)
+		return status;
+	error_set_errno(&err, RC_IO, errno ? errno : EIO, "cannot write to standard output");
+	return command_fail(EXIT_USAGE, &err);
+}
+
+static int run_command(int argc, char **argv)
+{
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
 		print_help(stdout);
 		return EXIT_FINE;
@@ -107,4 +127,15 @@ int main(int argc, char **argv)
 	fprintf(stderr, "retally: error: there is no command '%s'; see `retally --help`\n",
 		argv[1]);
 	return EXIT_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 2) {
+		print_help(stderr);
+		return EXIT_USAGE;
+	}
+	if (strcmp(argv[1], "run") != 0)
+		fill_standard_descriptors();
+	return check_output(run_command(argc, argv));
 }

@@ -35,4 +35,21 @@ if command -v mandoc >/dev/null; then
 else
 	skip 'no mandoc' 'mandoc has no error'
 fi
+
+# What was printed has to have arrived.
+for words in --help --version 'run --help' 'list counters' 'list sets' doctor 'plan -e task-clock'; do
+	# shellcheck disable=SC2086 # several words
+	{ "$retally" $words >/dev/full; } 2>err
+	is $? 2 "$words, on a full disk: the status"
+	is "$(grep -c '^retally: error: .*\(cannot write\|could not be written\)' err)" 1 "$words, on a full disk: said once"
+	# shellcheck disable=SC2086
+	{ "$retally" $words >&-; } 2>err
+	is $? 2 "$words, standard output closed: the status"
+done
+# A message is one line, whatever a name in it holds.
+RETALLY_RANK=$'1\nretally: error: made up' "$retally" run -q -o one -e task-clock -- true 2>err
+is $? 0 'a rank of two lines: the status'
+unlike "$(cat err)" '^retally: error' 'a rank of two lines is warned of in one'
+"$retally" report $'no such\nretally: error: thing' 2>err
+is "$(wc -l <err)" 1 'a name of two lines: one line'
 done_testing

@@ -24,6 +24,8 @@ static void test_escapes(void **state)
 	(void)state;
 	error_set(&err, RC_INVALID, "'%s'", "a\033[31mb\x7f\r\xc3\xa9");
 	assert_string_equal(err.message, "'a?[31mb??\xc3\xa9'");
+	error_set(&err, RC_INVALID, "'%s'", "one\nretally: error: two\tthree");
+	assert_string_equal(err.message, "'one retally: error: two three'");
 	error_prefix(&err, "\033]0;title\a");
 	assert_null(strchr(err.message, '\033'));
 	assert_null(strchr(err.message, '\a'));
