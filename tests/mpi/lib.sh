@@ -64,6 +64,7 @@ mpi_job() { # LAUNCHER [OPTION...]
 # sets the array `app`: the program and its fixed arguments; `counters`: ten functions of it
 mpi_program() { # LANGUAGE MPI: 1 when it cannot be had, with the reason in `why`
 	local sources=$RETALLY_SOURCE/tests/programs k
+	unset LD_PRELOAD
 	counters=
 	for k in 1 2 3 4 5 6 7 8 9 10; do counters=$counters,bp:f$k; done
 	counters=${counters#,}
@@ -84,6 +85,8 @@ mpi_program() { # LANGUAGE MPI: 1 when it cannot be had, with the reason in `why
 		"$python" -c 'import mpi4py' 2>/dev/null || { why='no mpi4py'; return 1; }
 		[ -f "$sandbox/libcalls.so" ] || gcc -shared -fPIC -O1 -o "$sandbox/libcalls.so" "$sources/mpi_calls_library.c" ||
 			{ why='gcc failed'; return 1; }
+		# There from the start: breakpoints of the machine are placed then, uprobes alone reach what is loaded later.
+		export LD_PRELOAD=$sandbox/libcalls.so
 		app=("$python" "$sources/mpi_calls.py" "$sandbox/libcalls.so")
 		counters=${counters//,/@$sandbox/libcalls.so,}@$sandbox/libcalls.so
 		;;

@@ -210,7 +210,8 @@ int perf_address_find(pid_t pid, const struct perf_config *c, uint64_t *address_
 			err, RC_NOT_FOUND,
 			s.mapped ? "offset 0x%llx of '%s' lies in no mapping of the right kind"
 				 : "offset 0x%llx of '%s': the object was not loaded when the "
-				   "program started",
+				   "program started; uprobe:FUNCTION@OBJECT counts in what is "
+				   "loaded later",
 			(unsigned long long)c->offset, c->object);
 	if (c->build_id[0]) {
 		snprintf(path + strlen(path) - strlen("maps"), sizeof("mem"), "mem");

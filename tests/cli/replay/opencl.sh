@@ -23,7 +23,8 @@ like "$(cat err)" 'declined: .*no counter of the plan is of source perf' 'nothin
 traps=$programs/opencl_traps
 exits 0 'another program' "$traps"
 cp out plain
-exits 0 '--until' "$retally" run --distribute dispatch --no-anchors --until 90% -e page-faults,context-switches -o until -- "$traps"
+# Counts that are always the same, 0: how often others differ is the machine's business.
+exits 0 '--until' "$retally" run --distribute dispatch --no-anchors --until 90% -e alignment-faults,emulation-faults -o until -- "$traps"
 cmp -s plain out; ok $? 'until: the output'
 like "$("$retally" report until)" '^  inc +569 +[1-9][0-9]* .* [1-9][0-9]* left out, known after' 'until: dispatches are left out when enough is known'
 exits 0 'application mode is the default for these counters' "$retally" run -e $counters -o whole -- "$program"
