@@ -130,6 +130,9 @@ static int report_run(const struct options *o, struct error *err)
 			err, RC_INVALID,
 			"--format html shows kernels, dispatches and passes in one page; --by "
 			"is for the other formats");
+	if (!rc && (o->wide || o->longer) && ro.by != REPORT_BY_DISPATCH)
+		rc = error_set(err, RC_INVALID, "--%s is for --by dispatch",
+			       o->wide ? "wide" : "long");
 	if (!rc)
 		rc = report_kernel_names(o, &ro.names, err);
 	if (!rc)

@@ -60,4 +60,8 @@ rows = list(csv.reader(open("out", newline="", encoding="utf-8")))
 print(len({len(r) for r in rows}), len({c for r in rows for c in r if c in ("comma,\"quote\"", "new\r\nline", "</script><b>", "=1+1")}))')" \
 		'1 4' "$what: UTF-8, rows as long, names as they are"
 done
+for layout in wide long; do
+	exits 2 "--$layout without dispatches" "$retally" report whole --$layout
+	is "$(cat err)" "retally: error: --$layout is for --by dispatch" 'and why'
+done
 done_testing
