@@ -37,8 +37,6 @@ static int diff_run(const struct options *o, size_t *moved_out, struct error *er
 	}
 	if (!rc)
 		rc = diff_write(a, b, &ro, stdout, moved_out, err);
-	if (!rc && fflush(stdout))
-		rc = error_set(err, RC_IO, "cannot write to standard output");
 	store_close(a);
 	store_close(b);
 	str_release(&metrics);

@@ -89,7 +89,5 @@ int cmd_doctor(int argc, char **argv)
 	if (!rc && o.argc)
 		rc = doctor_program(o.argv, &err);
 	options_release(&o);
-	if (!rc && fflush(stdout))
-		rc = error_set_errno(&err, RC_IO, errno, "cannot write the findings");
 	return rc ? command_fail(EXIT_USAGE, &err) : EXIT_FINE;
 }

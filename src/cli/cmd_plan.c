@@ -95,8 +95,6 @@ int cmd_plan(int argc, char **argv)
 		rc = plan_cuda(&s, &o, &err);
 	else if (!rc && !(rc = setup_plan(&s, &o, &err)))
 		rc = plan_show(&s, &o, &err);
-	if (!rc && fflush(stdout))
-		rc = error_set(&err, RC_IO, "cannot write to standard output");
 	setup_release(&s);
 	options_release(&o);
 	program_release(&program);

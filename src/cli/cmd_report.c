@@ -155,8 +155,6 @@ static int report_run(const struct options *o, struct error *err)
 		report_chip(o, store_plan(store), &chip, &ro, &no_chip);
 	if (!rc)
 		rc = report_write(store, &ro, stdout, err);
-	if (!rc && fflush(stdout))
-		rc = error_set(err, RC_IO, "cannot write to standard output");
 	setup_release(&chip);
 	store_close(store);
 	str_release(&dir);

@@ -93,13 +93,13 @@ static void fill_standard_descriptors(void)
 			return;
 }
 
-/* What was printed has to have arrived: a full disk is no success. */
+/* What was printed has to have arrived: a full disk is neither a success nor an answer. */
 static int check_output(int status)
 {
 	struct error err = {0};
 
 	errno = 0;
-	if ((!fflush(stdout) && !ferror(stdout)) || status != EXIT_FINE)
+	if ((!fflush(stdout) && !ferror(stdout)) || status > EXIT_NEGATIVE)
 		return status;
 	error_set_errno(&err, RC_IO, errno ? errno : EIO, "cannot write to standard output");
 	return command_fail(EXIT_USAGE, &err);

@@ -46,6 +46,19 @@ for words in --help --version 'run --help' 'list counters' 'list sets' doctor 'p
 	{ "$retally" $words >&-; } 2>err
 	is $? 2 "$words, standard output closed: the status"
 done
+# No file that is opened takes the place of a closed one: seen while a pipe that nobody reads holds up what is printed.
+mkfifo pipe
+"$retally" list counters --chip gfx942 --json <&- >pipe 2>&- &
+exec 3<pipe
+for _ in $(seq 200); do
+	stands=$(readlink "/proc/$!/fd/0" "/proc/$!/fd/2")
+	[ "$stands" = $'/dev/null\n/dev/null' ] && break
+	sleep 0.05
+done
+is "$stands" $'/dev/null\n/dev/null' 'closed standard descriptors are filled'
+cat <&3 >/dev/null
+exec 3<&-
+wait
 # A message is one line, whatever a name in it holds.
 RETALLY_RANK=$'1\nretally: error: made up' "$retally" run -q -o one -e task-clock -- true 2>err
 is $? 0 'a rank of two lines: the status'
