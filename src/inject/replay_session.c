@@ -115,9 +115,7 @@ int replay_session_append(void *unused, enum spool_type type, const void *a, siz
 	guarded = (size_t)(session.spool.end - session.spool.at) < na + nb + 64;
 	if (guarded)
 		guard_enter(&guard);
-	rc = spool_look(&session.spool, err);
-	if (!rc)
-		rc = spool_append(&session.spool, type, a, na, b, nb, err);
+	rc = spool_append_checked(&session.spool, type, a, na, b, nb, err);
 	if (guarded)
 		guard_leave(&guard);
 	if (rc && rc != RC_INVALID && !session.failed) {

@@ -93,8 +93,7 @@ static void session_append(enum spool_type type, const void *a, size_t na, const
 
 	if (!session.recording || session.spool.failed)
 		return;
-	if (spool_look(&session.spool, &err) ||
-	    spool_append(&session.spool, type, a, na, b, nb, &err))
+	if (spool_append_checked(&session.spool, type, a, na, b, nb, &err))
 		say("nothing more is recorded because %s", err.message);
 }
 

@@ -9,7 +9,7 @@ static void record_append(struct record *r, enum spool_type type, const void *a,
 {
 	if (r->failed)
 		return;
-	if (spool_look(r->spool, &r->why) || spool_append(r->spool, type, a, na, b, nb, &r->why))
+	if (spool_append_checked(r->spool, type, a, na, b, nb, &r->why))
 		r->failed = true;
 }
 

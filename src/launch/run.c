@@ -512,8 +512,7 @@ static void run_note_findings(const struct directory *d, const struct plan *plan
 	vec_for_each (&o->findings, f) {
 		struct spool_note note = {.pass = f->pass, .kind = SPOOL_NOTE_FINDING};
 
-		if (!spool_look(&spool, NULL))
-			spool_append(&spool, SPOOL_NOTE, &note, sizeof(note), f->text,
+		spool_append_checked(&spool, SPOOL_NOTE, &note, sizeof(note), f->text,
 				     strlen(f->text), NULL);
 	}
 	spool_close(&spool, NULL);

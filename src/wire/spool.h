@@ -255,6 +255,10 @@ int spool_append(struct spool_writer *w, enum spool_type type, const void *a, si
  * which spool_append does not make: the place is read by the kernel. errno is kept. What is cut
  * between the two calls is still a SIGBUS. */
 int spool_look(struct spool_writer *w, struct error *err);
+/* spool_look and then spool_append: for whoever writes while others can reach the file. Errors are
+ * those of both. */
+int spool_append_checked(struct spool_writer *w, enum spool_type type, const void *a, size_t na,
+			 const void *b, size_t nb, struct error *err);
 /* Marks the end, cuts the file to its length and closes. Keeps what is there when it fails. A
  * second call does nothing. */
 int spool_close(struct spool_writer *w, struct error *err);

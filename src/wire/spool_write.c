@@ -462,6 +462,14 @@ int spool_look(struct spool_writer *w, struct error *err)
 	return !w->failed && spool_is_cut(w) ? spool_say_cut(w, err) : 0;
 }
 
+int spool_append_checked(struct spool_writer *w, enum spool_type type, const void *a, size_t na,
+			 const void *b, size_t nb, struct error *err)
+{
+	int rc = spool_look(w, err);
+
+	return rc ? rc : spool_append(w, type, a, na, b, nb, err);
+}
+
 int spool_close(struct spool_writer *w, struct error *err)
 {
 	bool is_cut = spool_is_cut(w);
