@@ -162,13 +162,17 @@ static void run_add_finding(struct run *r, enum run_finding_kind kind, uint32_t 
  * the other way round (launch/pass.c). */
 static void run_stop(pid_t program)
 {
+	static const struct timespec now;
 	sigset_t stop;
 
-	if (tree_state(program) != 'T')
-		return; /* it goes on already */
 	sigemptyset(&stop);
 	sigaddset(&stop, SIGTSTP);
+	/* Blocked, so it waits; a SIGCONT from here on takes it away again. */
 	raise(SIGTSTP);
+	if (tree_state(program) != 'T') { /* it goes on already, and ours may have come before */
+		sigtimedwait(&stop, NULL, &now);
+		return;
+	}
 	sigprocmask(SIG_UNBLOCK, &stop, NULL); /* stops here, unless it is ignored or orphaned */
 	sigprocmask(SIG_BLOCK, &stop, NULL);
 }
