@@ -106,7 +106,8 @@ static struct region_set *thread_set(struct region_thread *t, uint32_t pass)
 	if (t->set.pass == pass)
 		return &t->set;
 	region_set_close(&t->set);
-	if (region_set_open(&t->set, region.options.plan, pass, 0, region.options.least_fd, &err))
+	if (region_set_open(&t->set, region.options.plan, pass, 0, region.options.least_fd, 0,
+			    &err))
 		return NULL;
 	region_set_switch(&t->set, true);
 	return &t->set;
@@ -360,7 +361,7 @@ static int open_sets(const struct region_options *o, struct error *err)
 	if (o->mode == REGION_LIVE && o->process) {
 		region_set_borrow(&region.process, o->process);
 	} else if (o->mode == REGION_LIVE) {
-		rc = region_set_open(&region.process, o->plan, o->pass, 0, o->least_fd, err);
+		rc = region_set_open(&region.process, o->plan, o->pass, 0, o->least_fd, 0, err);
 		if (!rc)
 			region_set_switch(&region.process, true);
 	} else if (o->mode == REGION_TURNS) {
@@ -375,7 +376,7 @@ static int open_sets(const struct region_options *o, struct error *err)
 		for (uint32_t i = 1; !rc && i <= o->plan->n_passes; i++)
 			if (!perf_device_needs_addresses(o->plan, i))
 				rc = region_set_open(&region.sets[i - 1], o->plan, i, 0,
-						     o->least_fd, err);
+						     o->least_fd, 0, err);
 	}
 	return rc;
 }

@@ -40,14 +40,15 @@ static void find_probe(struct region_set *s)
 		s->probe = -1;
 }
 
-static int open_set(struct region_set *s, const struct plan *plan, uint32_t pass, pid_t tid,
+int region_set_open(struct region_set *s, const struct plan *plan, uint32_t pass, pid_t tid,
 		    int least_fd, unsigned flags, struct error *err)
 {
 	struct error late = {0};
 	int rc;
 
 	memset(s, 0, sizeof(*s));
-	rc = perf_device_open(&s->own, plan, pass, tid ? tid : (pid_t)gettid(), flags, err);
+	rc = perf_device_open(&s->own, plan, pass, tid ? tid : (pid_t)gettid(),
+			      flags | PERF_INHERIT, err);
 	if (rc)
 		return rc;
 	s->pass = pass;
@@ -58,18 +59,6 @@ static int open_set(struct region_set *s, const struct plan *plan, uint32_t pass
 	raise_fds(&s->own, least_fd);
 	find_probe(s);
 	return 0;
-}
-
-int region_set_open(struct region_set *s, const struct plan *plan, uint32_t pass, pid_t tid,
-		    int least_fd, struct error *err)
-{
-	return open_set(s, plan, pass, tid, least_fd, PERF_INHERIT, err);
-}
-
-int region_set_open_beside(struct region_set *s, const struct plan *plan, uint32_t pass, pid_t tid,
-			   int least_fd, struct error *err)
-{
-	return open_set(s, plan, pass, tid, least_fd, PERF_INHERIT | PERF_GIVES_WAY, err);
 }
 
 void region_set_borrow(struct region_set *s, struct perf_device *device)

@@ -31,12 +31,10 @@ struct region_reading {
 };
 
 /* Opens the counters of a pass on a thread (0: the caller), off, inherited by what it starts.
- * Descriptors are moved to least_fd and above. Late counters are placed, and count, at once. */
+ * flags: PERF_GIVES_WAY or 0. Descriptors are moved to least_fd and above. Late counters are
+ * placed, and count, at once. */
 int region_set_open(struct region_set *s, const struct plan *plan, uint32_t pass, pid_t tid,
-		    int least_fd, struct error *err);
-/* The same, of counters that give way to those of a device (PERF_GIVES_WAY). */
-int region_set_open_beside(struct region_set *s, const struct plan *plan, uint32_t pass, pid_t tid,
-			   int least_fd, struct error *err);
+		    int least_fd, unsigned flags, struct error *err);
 /* Uses counters that somebody else opened. */
 void region_set_borrow(struct region_set *s, struct perf_device *device);
 void region_set_switch(struct region_set *s, bool on);

@@ -292,7 +292,7 @@ static struct region_set *set_of(uint32_t pass)
 	struct error err = {0};
 
 	if (!set->pass &&
-	    region_set_open(set, region.options.plan, pass, 0, region.options.least_fd, &err))
+	    region_set_open(set, region.options.plan, pass, 0, region.options.least_fd, 0, &err))
 		return NULL;
 	return region_set_is_ours(set) ? set : NULL;
 }

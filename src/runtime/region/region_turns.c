@@ -48,8 +48,8 @@ static void turn_on(struct region_pause *p, struct region_set *set)
 
 static int open_pass(struct region_set *set, uint32_t pass, struct error *err)
 {
-	return region_set_open_beside(set, region.options.plan, pass, region.pid,
-				      region.options.least_fd, err);
+	return region_set_open(set, region.options.plan, pass, region.pid, region.options.least_fd,
+			       PERF_GIVES_WAY, err);
 }
 
 int region_turns_open(struct error *err)
@@ -105,8 +105,8 @@ static struct region_set *set_of_thread(struct region_thread *t, uint32_t pass)
 	t->with_process = false;
 	region_give_lock();
 	region_set_close(&t->set);
-	if (region_set_open_beside(&t->set, region.options.plan, pass, 0, region.options.least_fd,
-				   &err))
+	if (region_set_open(&t->set, region.options.plan, pass, 0, region.options.least_fd,
+			    PERF_GIVES_WAY, &err))
 		return NULL;
 	region_set_switch(&t->set, true);
 	return &t->set;

@@ -45,6 +45,16 @@ both_are() { # REGION WANTED NAME
 turns_are() {
 	if [ $exact = yes ]; then is "$(both_counts "$1" | tr ' ' '\n' | sort | paste -sd ' ')" "$2" "$3"; else skip 'no uprobes here' "$3"; fi
 }
+# Of the regions NAME one after the other in JSON, but the last: how many had replays ("BEGIN|TIME", stdin) before the
+# next one began, and in how many no room is left for them between this one's end, as it is told, and that begin.
+left_out() { # JSON NAME
+	python3 -c 'import json, sys
+replays = [tuple(map(int, line.split("|"))) for line in sys.stdin]
+regions = [(e["ts"] * 1e3, e["dur"] * 1e3) for e in json.load(open(sys.argv[1]))["traceEvents"] if e["ph"] == "X" and e["name"] == sys.argv[2]]
+times = [(begin + time, after, sum(t for b, t in replays if begin < b < after))
+	for (begin, time), (after, _) in zip(regions, regions[1:])]
+print(sum(r > 0 for _, _, r in times), sum(end + r > after for end, after, r in times))' "$@"
+}
 
 # ---- the simulated device: six ranges of three kernels each, and a wait ----
 sim=("$programs/sim_program" 6 named a a a a a a)
@@ -62,6 +72,10 @@ for mode in kernel window auto none; do
 	turns_are a '1:1/3 1:1/3 2:1/3 2:1/3 3:1/3 3:1/3' "sim, $mode: one round and three kernels in each region"
 	[ $mode = none ] || [ "$(grep -c '^window [1-9]' <<<"$records")" -gt 0 ]
 	ok $? "sim, $mode: kernels are replayed meanwhile"
+	[ $mode = none ] && continue
+	exits 0 "sim, $mode: times" "$retally" export --to perfetto "$dir" -o "times-$mode.json"
+	is "$(sqlite3 "$dir/retally.db" 'SELECT begin_ns, run_ns FROM replay_window' | left_out "times-$mode.json" a)" '5 0' \
+		"sim, $mode: the time of replays is none of a region's"
 done
 beside --replay window --pass 2 -- "${sim[@]}"
 both_are a '2:1/3 2:1/3 2:1/3 2:1/3 2:1/3 2:1/3' 'sim, --pass 2'
