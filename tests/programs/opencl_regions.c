@@ -16,6 +16,7 @@
  */
 #define CL_TARGET_OPENCL_VERSION 120
 #include "opencl_program.h"
+#include "region_work.h"
 #include "retally.h"
 
 #include <dlfcn.h>
@@ -33,26 +34,6 @@ static const char *const source =
 static cl_context context;
 static cl_command_queue queue;
 static cl_kernel advance;
-static unsigned long state = 1;
-
-#ifdef __clang__
-#define ALONE __attribute__((noinline))
-#else
-#define ALONE __attribute__((noinline, noclone))
-#endif
-ALONE void work(unsigned long *x);
-ALONE void work(unsigned long *x)
-{
-	*x = *x * 6364136223846793005ul + 1442695040888963407ul;
-	__asm__ volatile("" ::: "memory");
-}
-
-static void work_times(unsigned n)
-{
-	for (unsigned i = 0; i < n; i++)
-		work(&state);
-}
-
 static void launch(void)
 {
 	static const size_t items = N, group = GROUP;

@@ -4,6 +4,7 @@
  * prints depends on the memory that a region changes, so that a region that ran twice, or not at
  * all, shows. `work` is called a known number of times: the tests count it with a breakpoint.
  */
+#include "region_work.h"
 #include "retally.h"
 
 #include <fcntl.h>
@@ -19,29 +20,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static unsigned long state = 1;
 static volatile sig_atomic_t alarms;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t change = PTHREAD_COND_INITIALIZER;
 static int ready;
-
-#ifdef __clang__
-#define ALONE __attribute__((noinline))
-#else
-#define ALONE __attribute__((noinline, noclone))
-#endif
-ALONE void work(unsigned long *x);
-ALONE void work(unsigned long *x)
-{
-	*x = *x * 6364136223846793005ul + 1442695040888963407ul;
-	__asm__ volatile("" ::: "memory");
-}
-
-static void work_times(unsigned n)
-{
-	for (unsigned i = 0; i < n; i++)
-		work(&state);
-}
 
 /* Three times the same region, and one inside another. */
 static void plain(void)
