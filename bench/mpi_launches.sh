@@ -35,6 +35,9 @@ for i in $(seq "$rounds"); do
 		{ echo "$launcher: one launch failed: $(head -1 err)"; exit; }
 	echo $((${EPOCHREALTIME/./} - begin)) >>one.us
 	[ "$(samples "one.$i")" = '40|10|4' ] || { echo "$launcher: one launch lost passes"; exit; }
+	# From the end of a pass's program to the begin of the next one's, in each rank.
+	sqlite3 "one.$i/retally.db" 'SELECT (begin_ns - before) / 1000 FROM (SELECT begin_ns, lag(end_ns) OVER (PARTITION BY rank
+		ORDER BY pass) AS before FROM run JOIN spool USING(spool)) WHERE before IS NOT NULL' >>gap.us
 	begin=${EPOCHREALTIME/./}
 	for k in 1 2 3 4 5 6 7 8 9 10; do
 		watchdog 300 "${job[@]}" "$retally" run -q --pass $k -o "ten.$i" -e "$counters" -- "${app[@]}" >/dev/null 2>err ||
@@ -46,5 +49,5 @@ for i in $(seq "$rounds"); do
 	echo $((${EPOCHREALTIME/./} - begin)) >>plain.us
 done
 median() { sort -n "$1" | awk '{v[NR] = $1} END {print v[int((NR + 1) / 2)] / 1e6}'; }
-awk -v l="$launcher" -v v="$version" -v one="$(median one.us)" -v ten="$(median ten.us)" -v plain="$(median plain.us)" -v n="$rounds" \
-	'BEGIN { printf "%-6s one launch of 10 passes %6.2f s, 10 launches %6.2f s, ratio %.2f; without retally 10 launches %6.2f s; %d rounds; %s\n", l, one, ten, one / ten, plain, n, v }'
+awk -v l="$launcher" -v v="$version" -v one="$(median one.us)" -v ten="$(median ten.us)" -v plain="$(median plain.us)" -v n="$rounds" -v gap="$(median gap.us)" -v most="$(sort -n gap.us | tail -1)" \
+	'BEGIN { printf "%-6s one launch of 10 passes %6.2f s, 10 launches %6.2f s, ratio %.2f; without retally 10 launches %6.2f s; %d rounds; between passes median %.1f ms, most %.1f ms; %s\n", l, one, ten, one / ten, plain, n, 1e3 * gap, most / 1e3, v }'
