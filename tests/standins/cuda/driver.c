@@ -105,6 +105,7 @@ cu_result call_enter(struct call *c, enum standin_function id, const void *param
 {
 	static uint32_t correlation;
 	struct CUctx_st *context = context_current();
+	unsigned code = 0;
 
 	memset(c, 0, sizeof(*c));
 	c->id = id;
@@ -128,6 +129,10 @@ cu_result call_enter(struct call *c, enum standin_function id, const void *param
 		return ERROR_INVALID_CONTEXT;
 	if (needs_context && context->error)
 		return context->error;
+	if (c->injected && standin_fault(names[id], &code)) {
+		c->failed = true;
+		return (cu_result)code;
+	}
 	if (gpu.captures && unsafe_in_capture(id)) {
 		if (c->injected)
 			standin_violation("%s by the injected library during a stream's capture",
@@ -160,7 +165,7 @@ cu_result call_leave(struct call *c, cu_result result)
 	pthread_mutex_unlock(&gpu.lock);
 	c->result = result;
 	tell_launch(c, true);
-	if (c->injected && is_wrong(result) && !is_question(c->id))
+	if (c->injected && !c->failed && is_wrong(result) && !is_question(c->id))
 		standin_violation("%s by the injected library: error %d", names[c->id], result);
 	tell(c, CUPTI_EXIT);
 	return result;

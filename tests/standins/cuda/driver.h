@@ -64,6 +64,7 @@ struct call {
 	uint64_t correlation;
 	cu_result result;
 	bool injected; /* called by the injected library */
+	bool failed;   /* on demand */
 };
 /* Takes the lock. 0, or why the call cannot be made. */
 cu_result call_enter(struct call *c, enum standin_function id, const void *params,

@@ -8,17 +8,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FAULTS 16
+#define FAULTS 32
 
 static struct {
 	pthread_mutex_t lock;
 	bool read;
 	unsigned n;
 	struct fault {
-		char name[32];
+		char name[64];
 		unsigned first, times, value, asked;
 	} faults[FAULTS];
 } table = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* A name ends where one of the marks begins; an x in it is a mark only before a number. */
+static size_t name_length(const char *item)
+{
+	size_t n = strcspn(item, "@=");
+
+	for (size_t i = 1; i < n; i++)
+		if (item[i] == 'x' && item[i + 1] >= '0' && item[i + 1] <= '9')
+			return i;
+	return n;
+}
 
 static void fault_parse(const char *text)
 {
@@ -28,7 +39,7 @@ static void fault_parse(const char *text)
 	for (char *item = strtok_r(copy, ",", &save); item && table.n < FAULTS;
 	     item = strtok_r(NULL, ",", &save)) {
 		struct fault *f = &table.faults[table.n++];
-		size_t length = strcspn(item, "@x=");
+		size_t length = name_length(item);
 		char *at = item + length;
 
 		*f = (struct fault){.first = 1, .times = ~0u};

@@ -51,6 +51,7 @@ struct gpu_global {
 	cu_ptr address;
 	size_t size;
 	bool constant;
+	bool hidden; /* not in the image that a listener is shown */
 };
 struct CUfunc_st {
 	struct CUmod_st *module;

@@ -109,7 +109,13 @@ static enum gpu_step chain(struct gpu_launch *l)
 	return STEP_DONE;
 }
 
-/* globals(a, n): adds to the module's variables `total` (4 bytes) and `table` (256 words). */
+static bool is_named(const struct gpu_global *g, const char *name)
+{
+	return !strcmp(g->name + (strncmp(g->name, "late_", 5) ? 0 : 5), name);
+}
+
+/* globals(a, n): adds to the module's variables `total` (4 bytes) and `table` (256 words), which
+ * may also begin with `late_`. */
 static enum gpu_step globals(struct gpu_launch *l)
 {
 	const struct CUmod_st *m = l->function->module;
@@ -118,9 +124,9 @@ static enum gpu_step globals(struct gpu_launch *l)
 	ARRAY(const uint32_t, a, 0, n);
 
 	for (unsigned i = 0; i < m->n_globals; i++) {
-		if (!strcmp(m->globals[i].name, "total"))
+		if (is_named(&m->globals[i], "total"))
 			total = gpu_at(m->globals[i].address, 4);
-		else if (!strcmp(m->globals[i].name, "table"))
+		else if (is_named(&m->globals[i], "table"))
 			sums = gpu_at(m->globals[i].address, 1024);
 	}
 	if (!total || !sums)

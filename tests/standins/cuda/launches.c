@@ -55,6 +55,8 @@ static void image_make(struct image *image, const struct CUmod_st *m)
 					  .sh_size = sizeof(image->names)};
 	image->sections[5] = (Elf64_Shdr){.sh_name = 38, .sh_type = SHT_NOBITS, .sh_size = 1 << 16};
 	for (unsigned i = 0; i < m->n_globals; i++) {
+		if (m->globals[i].hidden)
+			continue;
 		image->symbols[i + 1] =
 			(Elf64_Sym){.st_name = (Elf64_Word)name,
 				    .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_OBJECT),
@@ -95,8 +97,8 @@ static bool module_global(struct CUmod_st *m, const char *name, size_t size, boo
 	return true;
 }
 
-/* "standin-module" and then lines "kernel NAME", "global NAME BYTES", "constant NAME BYTES"; or
- * PTX, of which only the names of the entries are read. */
+/* "standin-module" and then lines "kernel NAME", "global NAME BYTES", "constant NAME BYTES",
+ * "hidden NAME BYTES"; or PTX, of which only the names of the entries are read. */
 static bool module_parse(struct CUmod_st *m, const char *text)
 {
 	static const char entry[] = ".visible .entry ";
@@ -121,6 +123,9 @@ static bool module_parse(struct CUmod_st *m, const char *text)
 			good = module_global(m, name, size, false);
 		else if (sscanf(line, "constant %47s %lu", name, &size) == 2)
 			good = module_global(m, name, size, true);
+		else if (sscanf(line, "hidden %47s %lu", name, &size) == 2)
+			good = module_global(m, name, size, false) &&
+			       (m->globals[m->n_globals - 1].hidden = true);
 		else
 			good = false;
 		any = true;
@@ -146,6 +151,8 @@ static cu_result module_load(struct CUmod_st **module, const void *data)
 	}
 	*module = m;
 	image_make(&image, m);
+	if (standin_fault("image", NULL))
+		told.cubin_size /= 2;
 	pthread_mutex_unlock(&gpu.lock);
 	tell_resource(CUPTI_MODULE_LOADED, m->context, &told);
 	pthread_mutex_lock(&gpu.lock);
