@@ -582,7 +582,9 @@ int main(int argc, char **argv)
 		     {"unsavable", unsavable, 1},
 		     {"graph_only", graph_only, 0},
 		     {"graph_kinds", graph_kinds, 1},
-		     {"collectives", collectives, 1}};
+		     {"collectives", collectives, 1},
+		     {"between", between, 1},
+		     {"late", late, 1}};
 	static const char image[] = "standin-module\n"
 				    "kernel update\nkernel add\nkernel histogram\nkernel chain\n"
 				    "kernel globals\nkernel append\nkernel once\nkernel spin\n"

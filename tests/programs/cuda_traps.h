@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the traps of cuda_traps.c, cuda_traps_arrays.c and cuda_traps_graphs.c share: three memories
+/* What the traps of cuda_traps.c and the other cuda_traps_*.c share: three memories
  * of N words, two streams and the module with all kernels, and how a trap shows what became of its
  * memory. */
 #ifndef RETALLY_CUDA_TRAPS_H
@@ -40,5 +40,8 @@ void handles(void);
 void reference(void);
 void textures(void);
 void unsavable(void);
+/* cuda_traps_modules.c */
+void between(void);
+void late(void);
 
 #endif

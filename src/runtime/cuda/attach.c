@@ -5,8 +5,8 @@
 #include "runtime/cuda/checks.h"
 #include "runtime/cuda/cuda_runtime.h"
 #include "runtime/cuda/drain.h"
-#include "runtime/cuda/functions.h"
 #include "runtime/cuda/launch.h"
+#include "runtime/cuda/modules.h"
 #include "runtime/cuda/stores.h"
 #include "source/cuda/cuda_turns.h"
 
@@ -182,16 +182,15 @@ static void context_destroyed(struct cuda_context *c)
 
 static void on_resource(uint32_t id, const struct cupti_resource_data *data)
 {
-	struct cuda_context *c = cuda_session_context(data->context);
+	struct cuda_context *c;
 
-	if (!c)
-		return;
-	if (id == CUPTI_CONTEXT_DESTROY_STARTING) {
-		context_destroyed(c);
-	} else if (id == CUPTI_MODULE_LOADED) {
+	if (id == CUPTI_MODULE_LOADED) { /* into whichever context, known or not */
 		const struct cupti_module_data *m = data->descriptor;
 
 		cuda_modules_learn(m->cubin, m->cubin_size);
+	} else if (id == CUPTI_CONTEXT_DESTROY_STARTING &&
+		   (c = cuda_session_context(data->context))) {
+		context_destroyed(c);
 	}
 }
 

@@ -143,7 +143,7 @@ static void add_word(struct words *words, uint64_t word)
 static void add_kernel(struct words *words, const struct cuda_function *f,
 		       const struct cu_kernel_node *k)
 {
-	words->unknown |= !f->known || (f->n && !k->arguments);
+	words->unknown |= f->n && !k->arguments;
 	for (unsigned i = 0; i < f->n && !words->unknown; i++)
 		for (uint32_t at = 0; at + sizeof(uint64_t) <= f->parameters[i].size;
 		     at += sizeof(uint64_t)) {
@@ -152,8 +152,8 @@ static void add_kernel(struct words *words, const struct cuda_function *f,
 			memcpy(&word, (const char *)k->arguments[i] + at, sizeof(word));
 			add_word(words, word);
 		}
-	for (unsigned i = 0; i < f->module->n_globals; i++)
-		add_word(words, f->module->globals[i]);
+	for (const struct cuda_variable *v = cuda_module_variables(f->module); v; v = v->next)
+		add_word(words, v->address);
 }
 
 static const char *judge_kernel(struct cuda_context *c, const struct cu_kernel_node *k,
@@ -172,10 +172,14 @@ static const char *judge_kernel(struct cuda_context *c, const struct cu_kernel_n
 		return "a graph whose kernels have no names";
 	/* With that its module's variables are known, which the graph may write. */
 	f = cuda_functions_get(c, k->function ? k->function : (struct CUfunc_st *)k->kernel, name);
-	if (f && f->never)
+	if (f && f->module)
+		cuda_module_refresh(f->module);
+	if (f && cuda_function_talks(f))
 		return "a graph with a collective (NCCL, NVSHMEM)";
-	if (!f || !f->module)
+	if (!f || !f->module || cuda_function_why_not(f))
 		return "a graph with a kernel whose module is not known";
+	if (!f->known)
+		return "a graph with a kernel whose parameters are not known";
 	add_kernel(words, f, k);
 	return NULL;
 }

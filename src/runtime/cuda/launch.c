@@ -139,9 +139,11 @@ static void reach_end(struct reach *r, struct runtime_op *op)
 	op->n_reach = r->n;
 	if (r->overflow)
 		r->why = "reaches more memories than can be followed";
+	/* What is launched once is checked by nobody: it may reach anything. */
 	if (r->why) {
 		op->flags |= RUNTIME_OP_NEVER_REPLAY;
 		op->why = r->why;
+		op->n_reach = 0;
 	}
 }
 
@@ -205,7 +207,7 @@ static struct cuda_op *record(const struct cuda_function *f, const struct cu_lau
 	struct cuda_op *op;
 	unsigned char *bytes;
 
-	*why = "parameters are not known to the driver";
+	*why = f->why_unknown;
 	if (arguments && f->known)
 		pointers = (f->n + 1) * sizeof(void *);
 	else if (!extra || !extra_buffer(extra, &buffer, &size))
@@ -272,10 +274,9 @@ void cuda_launch_describe(struct cuda_context *c, const struct cu_launch_config 
 	if (f) {
 		op_out->registers = f->registers;
 		op_out->shared_bytes += f->shared_bytes;
-		if (f->never)
-			reach.why = f->why;
-		else if (!f->module)
-			reach.why = "its module's variables are not known";
+		if (f->module)
+			cuda_module_refresh(f->module);
+		reach.why = cuda_function_why_not(f);
 		op = record(f, config, arguments, extra, cooperative, &why);
 	}
 	if (op) {
@@ -284,14 +285,21 @@ void cuda_launch_describe(struct cuda_context *c, const struct cu_launch_config 
 			      reach_add, &reach);
 		cuda_arrays_scan(c, op_parameters(op), op->u.kernel.n_bytes, reach_add, &reach);
 	}
-	for (unsigned i = 0; f && f->module && i < f->module->n_globals; i++) {
+	for (const struct cuda_variable *v = f && f->module ? cuda_module_variables(f->module)
+							    : NULL;
+	     v; v = v->next) {
 		struct program_memory m;
 
-		if (memories_find(&cuda_session.memories, f->module->globals[i], &m))
+		if (memories_find(&cuda_session.memories, v->address, &m))
 			reach_add(&reach, &m);
 	}
+	/* What the open window has recorded of the module is not whole: it must not be replayed. */
+	if (f && f->module && cuda_module_was_late(f->module)) {
+		op_out->flags |= RUNTIME_OP_NO_WAIT_BEFORE;
+		reach.why = "a variable of its module was found late";
+	}
+	reach.why = op || reach.why ? reach.why : why;
 	op_out->recorded = op;
-	op_out->why = op ? NULL : why;
 	reach_end(&reach, op_out);
 }
 
