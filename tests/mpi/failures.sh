@@ -18,8 +18,12 @@ of() { echo "$1"; }
 [ "$launcher" != none ] || { single=1; of() { echo 0; }; }
 one_dies() { [ "$launcher" != pmi2 ] || also=(--kill-on-bad-exit=1); mpi_job "$launcher" "${also[@]}"; }
 all_end() { also=(); mpi_job "$launcher"; }
-# Right after a step that was aborted Slurm may say this of the next one, which it then does not start, with status 0.
-not_started() { grep -q 'launch failed: Unspecified error' "$1"; } # FILE
+# Right after a step that was aborted Slurm may say this of the next one, which it then does not start, with status 0;
+# or it leaves the next one in its queue.
+not_started() { # FILE
+	grep -q 'launch failed: Unspecified error' "$1" ||
+		{ grep -q 'queued and waiting for resources' "$1" && ! grep -q 'has been allocated resources' "$1"; }
+}
 usual() { # WHAT RANK: what the job does without retally
 	for _ in 1 2 3; do
 		watchdog 60 "${job[@]}" "${app[@]}" "$1" "$2" >usual.out 2>&1
@@ -51,6 +55,7 @@ replay() { # NAME WHAT RANK PASS [OPTION...]
 		not_started err || break
 	done
 	echo "# $name: $took s, status $status"
+	[ "$status" != 124 ] || sed 's/^/# /' err
 	all_gone "pids.$name"
 	ok $? "$name: nobody stays behind"
 }
