@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# The programs of traps.cu under retally on this GPU: same output and status as without, with one pass and with
-# several, in kernel, window and auto mode; every dispatch counted or declined by name. Needs a GPU, nvcc, and leave
-# to read its counters.
-#   tests/gpu/run.sh RETALLY OUT-DIR [MODE...]          CASES='surfaces slices': these alone
+# The programs of traps.cu, traps_launches.cu and traps_shared.cu under retally on this GPU: same output and status as
+# without, with one pass and with several, in kernel, window and auto mode; every dispatch counted or declined by name.
+# Needs a GPU, nvcc, and leave to read its counters.
+#   tests/gpu/run.sh RETALLY OUT-DIR [MODE...]          CASES='traps:slices traps_shared:exported': these alone
 set -u
 retally=$1 out=$2
 shift 2
@@ -12,18 +12,23 @@ here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=tests/gpu/lib.sh
 . "$here/lib.sh"
 mkdir -p "$out" && cd "$out" || exit 1
-nvcc -O2 -arch=native -o traps "$here/traps.cu" -lcuda || exit 1
 machine
+programs=(traps traps_launches traps_shared)
+for program in "${programs[@]}"; do
+	nvcc -O2 -arch=native -o "$program" "$here/$program.cu" -lcuda || exit 1
+done
 many=$(counters | paste -sd,)
-for name in ${CASES:-$(./traps list)}; do
-	timeout 60 ./traps "$name" >"$name.plain"
+all=$(for program in "${programs[@]}"; do "./$program" list | sed "s/^/$program:/"; done)
+for one in ${CASES:-$all}; do
+	program=${one%%:*} name=${one#*:}
+	timeout 60 "./$program" "$name" >"$name.plain"
 	plain=$?
 	for mode in "${modes[@]}"; do
 		for list in smsp__inst_executed.sum "$many"; do
 			case $list in *,*) passes=many ;; *) passes=one ;; esac
 			run=$name.$mode.$passes
 			rm -rf "$run"
-			timeout 120 "$retally" run --source cuda -e "$list" --replay "$mode" -o "$run" -- ./traps "$name" >"$run.out" 2>"$run.err"
+			timeout 120 "$retally" run --source cuda -e "$list" --replay "$mode" -o "$run" -- "./$program" "$name" >"$run.out" 2>"$run.err"
 			status=$?
 			[ $status = $plain ] && cmp -s "$name.plain" "$run.out"
 			check $? "$name, $mode, $passes: same output and status ($status)"

@@ -2,37 +2,15 @@
 // What a replay can get wrong, one case each: every case prints a checksum of what it computed. The
 // output must be the same with and without retally, in every mode (run.sh compares).
 //   nvcc -O2 -arch=native -o traps traps.cu -lcuda
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <cuda.h>
-#include <cuda_runtime.h>
+#include "traps.h"
+
 #include <chrono>
 #include <thread>
-#include <vector>
-
-#define CK(x)                                                                                    \
-	do {                                                                                     \
-		cudaError_t result_ = (x);                                                             \
-		if (result_ != cudaSuccess) {                                                          \
-			printf("%s:%d %s: %s\n", __FILE__, __LINE__, #x, cudaGetErrorString(result_)); \
-			exit(1);                                                                 \
-		}                                                                                \
-	} while (0)
-
-static const int N = 1 << 16;
 
 __device__ unsigned counter_global;
 __device__ float table_global[256];
 __managed__ int managed_global;
 
-__global__ void inplace(float *a, int n)
-{
-	int i = blockIdx.x * blockDim.x + threadIdx.x;
-	if (i < n)
-		a[i] = a[i] * 1.5f + 1;
-}
 __global__ void histogram(const float *a, unsigned *h, int n)
 {
 	int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -124,36 +102,6 @@ __global__ void texture_add(cudaTextureObject_t t, float *a, int w, int h)
 	if (x < w && y < h)
 		a[y * w + x] = a[y * w + x] * 0.5f + tex2D<float>(t, x + 0.5f, y + 0.5f);
 }
-
-static uint64_t sum_bytes(const void *p, size_t n)
-{
-	uint64_t h = 1469598103934665603u;
-	for (size_t i = 0; i < n; i++)
-		h = (h ^ ((const unsigned char *)p)[i]) * 1099511628211u;
-	return h;
-}
-static uint64_t device_sum(const void *p, size_t n)
-{
-	std::vector<unsigned char> host(n);
-	CK(cudaMemcpy(host.data(), p, n, cudaMemcpyDeviceToHost));
-	return sum_bytes(host.data(), n);
-}
-static void show(const char *name, uint64_t value)
-{
-	printf("%-18s %016llx\n", name, (unsigned long long)value);
-	fflush(stdout);
-}
-static float *filled(int n, float from)
-{
-	std::vector<float> x(n);
-	float *p;
-	for (int i = 0; i < n; i++)
-		x[i] = from + i % 977;
-	CK(cudaMalloc(&p, n * sizeof(float)));
-	CK(cudaMemcpy(p, x.data(), n * sizeof(float), cudaMemcpyHostToDevice));
-	return p;
-}
-#define GRID (N + 255) / 256, 256
 
 static void case_inplace()
 {
@@ -563,10 +511,7 @@ static void case_textures() // what is read is copied to the array between launc
 
 int main(int argc, char **argv)
 {
-	static const struct {
-		const char *name;
-		void (*run)();
-	} cases[] = {
+	static const trap cases[] = {
 		{"inplace", case_inplace},     {"atomics", case_atomics}, {"chain", case_chain},
 		{"managed", case_managed},     {"globals", case_globals}, {"append", case_append},
 		{"once", case_once},	       {"mapped", case_mapped},	  {"graph", case_graph},
@@ -575,10 +520,5 @@ int main(int argc, char **argv)
 		{"spin", case_spin},	       {"surfaces", case_surfaces}, {"slices", case_slices},
 		{"textures", case_textures},
 	};
-	for (auto &c : cases)
-		if (argc > 1 && !strcmp(argv[1], "list"))
-			printf("%s\n", c.name);
-		else if (argc < 2 || !strcmp(argv[1], c.name))
-			c.run();
-	return 0;
+	return trap_main(argc, argv, cases);
 }
