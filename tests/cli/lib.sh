@@ -3,7 +3,7 @@
 # Each script runs in a directory of its own, which is removed at the end unless KEEP=1.
 # shellcheck shell=bash
 set -u
-: "${RETALLY_SOURCE:?}" "${RETALLY_BUILD:?}"
+: "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}" "${RETALLY_BUILD:?set it to the build directory}"
 retally=$RETALLY_BUILD/src/cli/retally
 libretally=$RETALLY_BUILD/src/inject/libretally.so
 programs=$RETALLY_BUILD/tests/programs

@@ -5,7 +5,7 @@
 # PyTorch, and leave to read its counters.
 #   tests/gpu/inference.sh RETALLY OUT-DIR [MODEL...]       models: transformer convolutions graph
 set -u
-retally=$1 out=$2
+retally=${1:?use: tests/gpu/inference.sh RETALLY OUT-DIR} out=${2:?the directory for what it leaves}
 shift 2
 [ $# -gt 0 ] && models=("$@") || models=(transformer convolutions graph)
 here=$(cd "$(dirname "$0")" && pwd)

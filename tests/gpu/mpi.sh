@@ -4,7 +4,7 @@
 # rank and with --distribute rank. Needs a GPU and an MPI (mpirun, and mpicxx unless RANKS names the built program).
 #   tests/gpu/mpi.sh RETALLY OUT-DIR
 set -u
-retally=$1 out=$2
+retally=${1:?use: tests/gpu/mpi.sh RETALLY OUT-DIR} out=${2:?the directory for what it leaves}
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=tests/gpu/lib.sh
 . "$here/lib.sh"

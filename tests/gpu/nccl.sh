@@ -5,7 +5,7 @@
 # often as the program launched them; every other kernel has values or a reason. Needs PyTorch.
 #   tests/gpu/nccl.sh RETALLY OUT-DIR [RANKS]
 set -u
-retally=$1 out=$2
+retally=${1:?use: tests/gpu/nccl.sh RETALLY OUT-DIR} out=${2:?the directory for what it leaves}
 shift 2
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=tests/gpu/lib.sh

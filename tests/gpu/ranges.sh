@@ -5,7 +5,7 @@
 # GPU, PyTorch, and leave to read its counters.
 #   tests/gpu/ranges.sh RETALLY OUT-DIR
 set -u
-retally=$1 out=$2
+retally=${1:?use: tests/gpu/ranges.sh RETALLY OUT-DIR} out=${2:?the directory for what it leaves}
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=tests/gpu/lib.sh
 . "$here/lib.sh"

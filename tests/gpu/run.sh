@@ -5,7 +5,7 @@
 # Needs a GPU, nvcc, and leave to read its counters.
 #   tests/gpu/run.sh RETALLY OUT-DIR [MODE...]          CASES='traps:slices traps_shared:exported': these alone
 set -u
-retally=$1 out=$2
+retally=${1:?use: tests/gpu/run.sh RETALLY OUT-DIR} out=${2:?the directory for what it leaves}
 shift 2
 [ $# -gt 0 ] && modes=("$@") || modes=(window kernel auto)
 here=$(cd "$(dirname "$0")" && pwd)

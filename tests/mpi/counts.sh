@@ -3,9 +3,9 @@
 # Ten passes of four ranks, under one launcher, in each language: in one launch, and in ten launches with
 # --pass K. Both give, rank by rank, the counts that the program makes. counts.sh LAUNCHER
 # shellcheck source=tests/cli/lib.sh
-. "$RETALLY_SOURCE/tests/cli/lib.sh"
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/lib.sh" || exit 99
 # shellcheck source=tests/mpi/lib.sh
-. "$RETALLY_SOURCE/tests/mpi/lib.sh"
+. "$RETALLY_SOURCE/tests/mpi/lib.sh" || exit 99
 launcher=$1
 need_launcher "$launcher"
 mpi_job "$launcher"

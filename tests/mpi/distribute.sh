@@ -3,9 +3,9 @@
 # --distribute in a job of four ranks: one pass in each, every count right where it was made, coverage told,
 # the same seed the same assignment. distribute.sh LAUNCHER
 # shellcheck source=tests/cli/lib.sh
-. "$RETALLY_SOURCE/tests/cli/lib.sh"
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/lib.sh" || exit 99
 # shellcheck source=tests/mpi/lib.sh
-. "$RETALLY_SOURCE/tests/mpi/lib.sh"
+. "$RETALLY_SOURCE/tests/mpi/lib.sh" || exit 99
 launcher=$1
 need_launcher "$launcher"
 mpi_job "$launcher"

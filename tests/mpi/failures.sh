@@ -3,9 +3,9 @@
 # A job of four ranks and four passes in one launch that ends badly, and the same job without retally: it ends, with the
 # launcher's usual status, nothing stays behind, and the passes before are reported. failures.sh LAUNCHER
 # shellcheck source=tests/cli/lib.sh
-. "$RETALLY_SOURCE/tests/cli/lib.sh"
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/lib.sh" || exit 99
 # shellcheck source=tests/mpi/lib.sh
-. "$RETALLY_SOURCE/tests/mpi/lib.sh"
+. "$RETALLY_SOURCE/tests/mpi/lib.sh" || exit 99
 launcher=$1
 need_launcher "$launcher"
 mpi_program c "$(mpi_of "$launcher")" || skip_all "$why"

@@ -3,9 +3,9 @@
 # A real program: Debian's hpcc (Linpack, FFT, random access, latency) on four ranks of Open MPI, in the three ways: all
 # passes in one launch, one pass a launch, passes dealt over the ranks.
 # shellcheck source=tests/cli/lib.sh
-. "$RETALLY_SOURCE/tests/cli/lib.sh"
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/lib.sh" || exit 99
 # shellcheck source=tests/mpi/lib.sh
-. "$RETALLY_SOURCE/tests/mpi/lib.sh"
+. "$RETALLY_SOURCE/tests/mpi/lib.sh" || exit 99
 need_launcher ompi
 have hpcc || skip_all 'no hpcc'
 export OPENBLAS_NUM_THREADS=1

@@ -2,6 +2,7 @@
 # Launchers and programs for the tests of MPI jobs: source it after tests/cli/lib.sh.
 # Programs are compiled here, not by meson, because the MPI libraries may have been installed after the build was set up.
 # shellcheck shell=bash disable=SC2034
+: "${sandbox:?source tests/cli/lib.sh first}" "${retally:?}"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 # Only these transports: a message between two ranks that do not share memory is an error then.
 export OMPI_MCA_pml=ob1 OMPI_MCA_btl=vader,self OMPI_MCA_mpi_yield_when_idle=1
@@ -13,8 +14,6 @@ export UCX_TLS=sm,self # the same for MPICH, whose ranks of other nodes go by UC
 export RETALLY_PERF_SLOTS=breakpoint=1
 unset RETALLY_RANK RETALLY_SIZE RETALLY_JOB PMI_RANK PMI_FD PMIX_NAMESPACE SLURM_JOB_ID SLURM_PROCID
 ranks=4
-# shellcheck disable=SC2154 # of tests/cli/lib.sh
-: "$sandbox" "$retally"
 single=0 why='' took=''
 python=/usr/bin/python3 # Debian's, which has mpi4py
 # Open MPI puts its session folder there, and the name of a socket has 107 bytes.

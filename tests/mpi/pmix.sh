@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # The PMIx server alone, under Open MPI: a job once per pass, over shared memory, and its bad ends.
 # shellcheck source=tests/cli/lib.sh
-. "$RETALLY_SOURCE/tests/cli/lib.sh"
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/lib.sh" || exit 99
 # shellcheck source=tests/mpi/lib.sh
-. "$RETALLY_SOURCE/tests/mpi/lib.sh"
+. "$RETALLY_SOURCE/tests/mpi/lib.sh" || exit 99
 have mpicc.openmpi || skip_all 'no Open MPI (mpicc.openmpi)'
 mpi_program c openmpi || skip_all "$why"
 ranks=${app[0]}

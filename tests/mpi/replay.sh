@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # All passes inside the ranks of one launch, under MPICH's hydra: the counts, the failures.
 # shellcheck source=tests/cli/lib.sh
-. "$RETALLY_SOURCE/tests/cli/lib.sh"
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/lib.sh" || exit 99
 ranks=$programs/mpi_ranks_mpich
 [ -x "$ranks" ] || skip_all 'no MPICH'
 command -v mpiexec.hydra >/dev/null || skip_all 'no mpiexec.hydra'

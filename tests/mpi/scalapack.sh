@@ -4,9 +4,9 @@
 # four ranks, in the three ways: all passes in one launch, one pass a launch, passes dealt over the ranks.
 # scalapack.sh LAUNCHER
 # shellcheck source=tests/cli/lib.sh
-. "$RETALLY_SOURCE/tests/cli/lib.sh"
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/lib.sh" || exit 99
 # shellcheck source=tests/mpi/lib.sh
-. "$RETALLY_SOURCE/tests/mpi/lib.sh"
+. "$RETALLY_SOURCE/tests/mpi/lib.sh" || exit 99
 need_launcher "$1"
 mpi=$(mpi_of "$1")
 solver=$(compgen -G "/usr/lib/*/scalapack/$mpi-tests/xdlu") || skip_all "no ScaLAPACK for $mpi (scalapack-mpi-test)"

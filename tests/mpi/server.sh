@@ -3,9 +3,9 @@
 # --mpi server: programs whose MPI does not speak the launcher's language, and would be a world of their own in each rank,
 # become one world of four, in every pass of one launch.
 # shellcheck source=tests/cli/lib.sh
-. "$RETALLY_SOURCE/tests/cli/lib.sh"
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/lib.sh" || exit 99
 # shellcheck source=tests/mpi/lib.sh
-. "$RETALLY_SOURCE/tests/mpi/lib.sh"
+. "$RETALLY_SOURCE/tests/mpi/lib.sh" || exit 99
 need_launcher none
 have mpiexec.hydra || skip_all 'no MPICH (mpiexec.hydra)'
 have mpirun.openmpi || skip_all 'no Open MPI (mpirun.openmpi)'

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # --cache flush: each counted range finds an L2 in which nothing of the program is left, and the program notices nothing.
 # shellcheck source=tests/cli/cuda/lib.sh
-. "$RETALLY_SOURCE/tests/cli/cuda/lib.sh"
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/cuda/lib.sh" || exit 99
 list='update atomics transfers graph once profiler'
 # shellcheck disable=SC2086
 "$traps" $list >want

@@ -3,7 +3,7 @@
 # bench/gpu/compare_ncu.sh without a GPU: which commands it forms of its settings, and what it makes of their output. Both
 # profilers and the program are stood in for by scripts that write down how they were called.
 # shellcheck source=tests/cli/cuda/lib.sh
-. "$RETALLY_SOURCE/tests/cli/cuda/lib.sh"
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/cuda/lib.sh" || exit 99
 script=$RETALLY_SOURCE/bench/gpu/compare_ncu.sh
 mkdir bin cmp
 printf 'a__one.sum\nb__two.sum\n' >counters

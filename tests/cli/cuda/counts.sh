@@ -3,7 +3,7 @@
 # The values are those of the right dispatch, in every pass: the stand-in counts the work that its kernels really do,
 # which for these is another from one launch to the next, and nothing when memory was not put back.
 # shellcheck source=tests/cli/cuda/lib.sh
-. "$RETALLY_SOURCE/tests/cli/cuda/lib.sh"
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/cuda/lib.sh" || exit 99
 counters=$inst.sum,smsp__threads_launched.sum,${inst}_op_ld.sum,${inst}_op_st.sum,${inst}_op_red.sum
 counters=$counters,sm__kernels_launched.sum
 exits 0 'planned' "$retally" plan --source cuda -e "$counters" --count

@@ -3,7 +3,7 @@
 # What can fail beneath us, on demand: the program's output and exit status are those without retally, one sentence
 # says why, in the summary and in the report, and no rule of CUPTI is broken on the way.
 # shellcheck source=tests/cli/cuda/lib.sh
-. "$RETALLY_SOURCE/tests/cli/cuda/lib.sh"
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/cuda/lib.sh" || exit 99
 list='update append once streams graph pools surfaces'
 # shellcheck disable=SC2086
 "$traps" $list >want

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Graphs: a launch is one dispatch, replayed as a whole, or it runs once and the reason names what stands against it.
 # shellcheck source=tests/cli/cuda/lib.sh
-. "$RETALLY_SOURCE/tests/cli/cuda/lib.sh"
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/cuda/lib.sh" || exit 99
 launches=sm__kernels_launched.sum,$three
 
 # Replayed: kernels, fills, copies on the device; a module of which nothing else was launched.

@@ -2,7 +2,7 @@
 # For the tests on the stand-in driver and CUPTI (tests/standins/cuda): the same command and library as anywhere.
 # shellcheck shell=bash
 # shellcheck source=tests/cli/lib.sh
-. "$RETALLY_SOURCE/tests/cli/lib.sh"
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/lib.sh" || exit 99
 standins=$RETALLY_BUILD/tests/standins/cuda
 traps=$programs/cuda_traps
 export LD_LIBRARY_PATH=$standins RETALLY_STANDIN_LOG=$sandbox/self-check

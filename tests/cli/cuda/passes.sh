@@ -3,7 +3,7 @@
 # What passes cost and what is known of them: one pass saves and replays nothing, windows are told by size and by the
 # call that ended them, a program that waits after each launch has its passes spread, clocks are read and never set.
 # shellcheck source=tests/cli/cuda/lib.sh
-. "$RETALLY_SOURCE/tests/cli/cuda/lib.sh"
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/cuda/lib.sh" || exit 99
 told() { tr -s '\n ' ' '; } # lines that were wrapped, joined
 list=$("$traps" list | grep -v spin)
 

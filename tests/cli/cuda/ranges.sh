@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What the program marked by cuProfilerStart and by NVTX: as units of --replay range, and as --range in every mode.
 # shellcheck source=tests/cli/cuda/lib.sh
-. "$RETALLY_SOURCE/tests/cli/cuda/lib.sh"
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/cuda/lib.sh" || exit 99
 launches=sm__kernels_launched.sum,smsp__threads_launched.sum,$inst.sum
 values() { # COUNTER: "NAME VALUE" of each dispatch or range, sorted
 	"$retally" report o --by dispatch --format csv --wide 2>/dev/null |

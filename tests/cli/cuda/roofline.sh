@@ -3,7 +3,7 @@
 # NVIDIA's set `roofline` from the command to the page: ceilings and marks are what one gets by hand from what the
 # stand-in's kernels do (tests/standins/cuda/gpu.c) and its chip can do in a cycle (metrics.c).
 # shellcheck source=tests/cli/cuda/lib.sh
-. "$RETALLY_SOURCE/tests/cli/cuda/lib.sh"
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/cuda/lib.sh" || exit 99
 command -v python3 >/dev/null || skip_all 'no python3'
 export PYTHONDONTWRITEBYTECODE=1
 exits 0 'planned' "$retally" plan --source cuda --set roofline --count

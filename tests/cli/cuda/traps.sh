@@ -3,7 +3,7 @@
 # CUDA programs on the stand-in device: whatever replays their kernels, in 1, 3 and 6 passes, the output is the
 # program's own; every dispatch is counted or declined with a reason; and CUPTI is used by its rules.
 # shellcheck source=tests/cli/cuda/lib.sh
-. "$RETALLY_SOURCE/tests/cli/cuda/lib.sh"
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/cuda/lib.sh" || exit 99
 
 exits 0 'the program alone' "$traps"
 cp out alone

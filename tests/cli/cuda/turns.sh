@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Processes that share the stand-in GPU: its counters are one process's at a time, window by window.
 # shellcheck source=tests/cli/cuda/lib.sh
-. "$RETALLY_SOURCE/tests/cli/cuda/lib.sh"
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/cuda/lib.sh" || exit 99
 export XDG_RUNTIME_DIR=$sandbox/runtime
 mkdir -m 700 "$XDG_RUNTIME_DIR"
 file=$XDG_RUNTIME_DIR/retally-gpu-$(id -u)-5d105d105d105d105d105d105d105d10

@@ -3,7 +3,7 @@
 # What a driver does not tell of a kernel: its parameters, its module's variables. A kernel of which that is not known
 # runs once, for a reason with a name, and what was recorded before it is not replayed with what it wrote.
 # shellcheck source=tests/cli/cuda/lib.sh
-. "$RETALLY_SOURCE/tests/cli/cuda/lib.sh"
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/cuda/lib.sh" || exit 99
 reasons() { "$retally" report o --by reason --format csv 2>/dev/null | sed -n "s/,$1,kernel,[^,]*,/ /p" | tr -d '"' | sort; }
 unknown() { # FAULT TRAP KERNEL DECLINED [MODE]: that many launches of the kernel are declined
 	for mode in window ${5-kernel}; do

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # retally export to CSV, Perfetto and rocpd, and that a merge in any order exports the same bytes.
 # shellcheck source=tests/cli/lib.sh
-. "$RETALLY_SOURCE/tests/cli/lib.sh"
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/lib.sh" || exit 99
 make_run=$RETALLY_BUILD/tests/cli/export/make_run
 command -v python3 >/dev/null || skip_all 'no python3'
 py() { python3 -c "import csv, json, sqlite3, sys

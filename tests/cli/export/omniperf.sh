@@ -3,7 +3,7 @@
 # retally export --to omniperf: what is written keeps the rules of docs/export.md, and the checker that
 # says so finds each of them violated. The runs are made without a GPU (make_run.c).
 # shellcheck source=tests/cli/lib.sh
-. "$RETALLY_SOURCE/tests/cli/lib.sh"
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/lib.sh" || exit 99
 make_run=$RETALLY_BUILD/tests/cli/export/make_run
 check=$RETALLY_SOURCE/tests/cli/export/check_omniperf.py
 command -v python3 >/dev/null || skip_all 'no python3'

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Help, man pages and completions name the same commands and the same options.
 # shellcheck source=tests/cli/lib.sh
-. "$RETALLY_SOURCE/tests/cli/lib.sh"
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/lib.sh" || exit 99
 man=$RETALLY_BUILD/man
 commands=$("$retally" --help | sed -n 's/^  retally \([a-z]*\) .*/\1/p')
 is "$(printf '%s' "$commands" | tr '\n' ' ')" 'run plan list report merge export diff doctor' 'the commands'

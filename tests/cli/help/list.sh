@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # retally list: text, CSV and JSON are one table, with the same columns and the same rows.
 # shellcheck source=tests/cli/lib.sh
-. "$RETALLY_SOURCE/tests/cli/lib.sh"
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/lib.sh" || exit 99
 command -v python3 >/dev/null || skip_all 'no python3'
 for what in sources chips counters metrics sets; do
 	chip=()

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Children inherit the pass and never replay; a process that becomes another program stays the owner.
-. "$RETALLY_SOURCE/tests/cli/lib.sh" || exit 99
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/lib.sh" || exit 99
 . "$RETALLY_SOURCE/tests/cli/inject/inject.sh" || exit 99
 replays 'forked child calls exit' "$target" fork-exit
 replays 'vforked child: exec fails, _exit' "$target" vfork

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # The disk is full, a file may not grow, the directory goes away: the program never notices.
-. "$RETALLY_SOURCE/tests/cli/lib.sh" || exit 99
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/lib.sh" || exit 99
 . "$RETALLY_SOURCE/tests/cli/inject/inject.sh" || exit 99
 for blocks in 0 1 3 60 200; do
 	dir=$sandbox/limit-$blocks.retally

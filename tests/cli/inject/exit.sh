@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # All ways in which a program ends: same output, same status, and every pass.
-. "$RETALLY_SOURCE/tests/cli/lib.sh" || exit 99
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/lib.sh" || exit 99
 . "$RETALLY_SOURCE/tests/cli/inject/inject.sh" || exit 99
 replays 'return from main' "$target" return 0
 replays 'return with a status' "$target" return 7

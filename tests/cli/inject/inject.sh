@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What the tests of libretally.so share: source it after tests/cli/lib.sh.
 # shellcheck shell=bash disable=SC2034,SC2154
+: "${sandbox:?source tests/cli/lib.sh first}"
 target=$programs/inject_target
 "$programs/make_plan" plan.json page-faults context-switches minor-faults || exit 99
 runs=0

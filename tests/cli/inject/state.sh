@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # What survives an exec is put back: each pass starts as the first one did.
-. "$RETALLY_SOURCE/tests/cli/lib.sh" || exit 99
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/lib.sh" || exit 99
 . "$RETALLY_SOURCE/tests/cli/inject/inject.sh" || exit 99
 same_in_all() { for k in 2 3; do is "$(pass_output $k)" "$(cat out)" "$1: the same in pass $k"; done; }
 replays 'directory, umask, limits, signals, nice, affinity, timer, files, name' "$target" inherit

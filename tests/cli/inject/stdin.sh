@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Every pass reads the same standard input.
-. "$RETALLY_SOURCE/tests/cli/lib.sh" || exit 99
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/lib.sh" || exit 99
 . "$RETALLY_SOURCE/tests/cli/inject/inject.sh" || exit 99
 seq 1 5000 >numbers
 input=numbers replays 'file' cat

@@ -4,7 +4,7 @@
 # rank by rank, the launcher not counted. Each launcher that is not installed is skipped.
 # shellcheck disable=SC2012,SC2086 # names of our own making, lists of words
 # shellcheck source=tests/cli/lib.sh
-. "$RETALLY_SOURCE/tests/cli/lib.sh"
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/lib.sh" || exit 99
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 unset RETALLY_RANK RETALLY_SIZE
 app=$programs/twelve

@@ -4,7 +4,7 @@
 # refused, and `run --pass K` goes on in the result.
 # shellcheck disable=SC2012 # names of our own making
 # shellcheck source=tests/cli/lib.sh
-. "$RETALLY_SOURCE/tests/cli/lib.sh"
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/lib.sh" || exit 99
 app=$programs/twelve
 counters=bp:f1,bp:f2,bp:f3,bp:f4,bp:f5,bp:f6,bp:f7,bp:f8,bp:f9
 total=$("$retally" plan -e $counters --count -- "$app")

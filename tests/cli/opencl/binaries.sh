@@ -4,7 +4,7 @@
 # themselves is in the binary only. Replayed where it has no variable that keeps its value, declined by name where it
 # has one; same output always.
 # shellcheck disable=SC1091,SC2154
-. "$RETALLY_SOURCE/tests/cli/lib.sh"
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/lib.sh" || exit 99
 program=$programs/opencl_binary
 [ -x "$program" ] || skip_all 'built without OpenCL'
 export POCL_CACHE_DIR=$sandbox/pocl

@@ -4,9 +4,9 @@
 # traps: what the program prints is the same with 1, 3 and 13 extra executions, in windows of one and of many
 # dispatches; and without restoring it is not.
 # shellcheck disable=SC1091,SC2154
-. "$RETALLY_SOURCE/tests/cli/lib.sh"
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/lib.sh" || exit 99
 LAYER=libopencl_test
-. "$RETALLY_SOURCE/tests/cli/opencl/traps.sh"
+. "$RETALLY_SOURCE/tests/cli/opencl/traps.sh" || exit 99
 replayed() { # the number of dispatches that were replayed
 	awk '/^dispatches/ { print $4 }' log
 }

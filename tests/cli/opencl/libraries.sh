@@ -6,10 +6,10 @@
 # KHRONOS_OPENCL_LOADER names its file. In all of them the output is the program's own, and each dispatch is seen
 # once.
 # shellcheck disable=SC1091,SC2034,SC2154
-. "$RETALLY_SOURCE/tests/cli/lib.sh"
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/lib.sh" || exit 99
 LAYER=libopencl_test
 unset LD_LIBRARY_PATH # meson's, in which the stand-in is first
-. "$RETALLY_SOURCE/tests/cli/opencl/traps.sh"
+. "$RETALLY_SOURCE/tests/cli/opencl/traps.sh" || exit 99
 vendor=$RETALLY_BUILD/tests/standins/opencl
 cases=(plain const parts image copies chain threads printf changed-args two-contexts)
 timeout 60 "$traps" "${cases[@]}" >plain

@@ -4,9 +4,9 @@
 # opencl_test_replay.c), on the program of all traps: same output with 1, 3 and 13 passes by kernel and by window,
 # every pass of every replayed dispatch counted; and broken without restoring.
 # shellcheck disable=SC1091,SC2154
-. "$RETALLY_SOURCE/tests/cli/lib.sh"
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/lib.sh" || exit 99
 LAYER=libopencl_replay
-. "$RETALLY_SOURCE/tests/cli/opencl/traps.sh"
+. "$RETALLY_SOURCE/tests/cli/opencl/traps.sh" || exit 99
 field() { # NAME: of the line with the sums
 	awk -v name="$1" '/^replayed/ { for (i = 1; i < NF; i++) if ($i == name) print $(i + 1) }' log
 }

@@ -5,7 +5,7 @@
 # it can be saved: such dispatches are declined by name and run once, with the same output; those before and after that
 # reach nothing of the kind are replayed.
 # shellcheck disable=SC1091,SC2154
-. "$RETALLY_SOURCE/tests/cli/lib.sh"
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/lib.sh" || exit 99
 unset LD_LIBRARY_PATH # meson's, in which the stand-in of libOpenCL is first
 program=$programs/opencl_shared
 below=$RETALLY_BUILD/tests/standins/opencl/libopencl_shared.so

@@ -3,6 +3,7 @@
 # shellcheck disable=SC2153,SC2154
 # What the tests of the OpenCL layer share: source it after lib.sh with LAYER set to the name of the layer's object.
 # The program of all traps is $traps, the layer $layer, what the program prints alone is in the file plain.
+: "${sandbox:?source tests/cli/lib.sh first}"
 traps=$programs/opencl_traps
 layer=$programs/$LAYER.so
 if [ ! -x "$traps" ] || [ ! -e "$layer" ]; then skip_all 'built without OpenCL'; fi

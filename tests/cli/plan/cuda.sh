@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Planning for NVIDIA chips, asked of CUPTI, which needs no GPU. Passes are those of CUPTI 13.0.
 # shellcheck source=tests/cli/lib.sh
-. "$RETALLY_SOURCE/tests/cli/lib.sh"
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/lib.sh" || exit 99
 
 if "$retally" doctor | grep -q '^no .*CUPTI'; then
 	exits 2 'an NVIDIA chip without CUPTI' "$retally" plan --chip GH100 --set basic

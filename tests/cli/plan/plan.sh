@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # retally plan: sizes for chips that are not here, the same bytes for the same wish, clear refusals.
 # shellcheck source=tests/cli/lib.sh
-. "$RETALLY_SOURCE/tests/cli/lib.sh"
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/lib.sh" || exit 99
 
 for want in gfx90a:13 gfx942:13 gfx950:18; do
 	chip=${want%:*}

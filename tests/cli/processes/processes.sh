@@ -4,7 +4,7 @@
 # retally - from outside and in process, each with the truth from uprobes. Nothing runs more often than once a pass.
 # shellcheck disable=SC2012,SC2016 # names of our own making; words for another shell
 # shellcheck source=tests/cli/lib.sh
-. "$RETALLY_SOURCE/tests/cli/lib.sh"
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/lib.sh" || exit 99
 app=$programs/twelve
 export app retally
 [ "$(id -u)" = 0 ] || skip_all 'functions of other programs are counted by uprobes, which are for root'

@@ -4,8 +4,8 @@
 # it, exactly, with the kernels of devices and without their replays. Uprobes count calls of the host's work(), groups
 # that an OpenCL CPU device ran, and kernels that the simulated device ran.
 # shellcheck disable=SC1091,SC2154
-. "$RETALLY_SOURCE/tests/cli/lib.sh"
-. "$RETALLY_SOURCE/tests/cli/region/region.sh"
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/lib.sh" || exit 99
+. "$RETALLY_SOURCE/tests/cli/region/region.sh" || exit 99
 export POCL_CACHE_DIR=$sandbox/pocl
 mkdir pocl
 # SYMBOL OBJECT NAME: NAME+OBJECT+OFFSET, or nothing. Its code is at the same offset in the file as in memory.

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # retally run --replay range: regions over the command, also of a program that a shell starts.
 # shellcheck disable=SC1091,SC2154
-. "$RETALLY_SOURCE/tests/cli/lib.sh"
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/lib.sh" || exit 99
 "$programs/make_plan" plan.json page-faults task-clock,context-switches minor-faults
 exits 0 'retally run --replay range' "$retally" run --replay range --plan plan.json -o a -- "$programs/region_c" memory
 is "$(cat out)" "$("$programs/region_c" memory)" 'its output'

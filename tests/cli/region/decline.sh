@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Regions that cannot be replayed: declined by name, counted as they run, and the program is as it was.
 # shellcheck disable=SC1091,SC2154
-. "$RETALLY_SOURCE/tests/cli/lib.sh"
-. "$RETALLY_SOURCE/tests/cli/region/region.sh"
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/lib.sh" || exit 99
+. "$RETALLY_SOURCE/tests/cli/region/region.sh" || exit 99
 plan_for "$programs/region_c" 3
 # CASE REASON: the case is declined for that, its output is the same, and it was counted once
 declines() {

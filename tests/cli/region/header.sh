@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # include/retally.h: clean as C89 and as C++98, and its marks are found however the program is linked.
 # shellcheck disable=SC1091,SC2154
-. "$RETALLY_SOURCE/tests/cli/lib.sh"
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/lib.sh" || exit 99
 cat >marks.c <<'END'
 #include "retally.h"
 int main(void)

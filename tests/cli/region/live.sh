@@ -3,8 +3,8 @@
 # Regions in application replay: each pass counts its counters in every region as the program runs; and what
 # happens when begin and end do not fit together.
 # shellcheck disable=SC1091,SC2154
-. "$RETALLY_SOURCE/tests/cli/lib.sh"
-. "$RETALLY_SOURCE/tests/cli/region/region.sh"
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/lib.sh" || exit 99
+. "$RETALLY_SOURCE/tests/cli/region/region.sh" || exit 99
 count_is() { # REGION WANTED NAME
 	if [ $exact = yes ]; then is "$(counts "$1")" "$2" "$3"; else skip 'no uprobes here' "$3"; fi
 }

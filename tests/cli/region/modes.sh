@@ -3,8 +3,8 @@
 # Regions in every mode of the command: once a pass in application replay, in one pass, dealt over processes, in C++ and
 # Fortran; marks that do not fit together; and programs without marks, into which nothing is loaded.
 # shellcheck disable=SC1091,SC2154
-. "$RETALLY_SOURCE/tests/cli/lib.sh"
-. "$RETALLY_SOURCE/tests/cli/region/region.sh"
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/lib.sh" || exit 99
+. "$RETALLY_SOURCE/tests/cli/region/region.sh" || exit 99
 # NAME OPTIONS... -- PROGRAM ARGUMENT...: plain_out, plain_rc; out, err, rc, records, dir
 counted() {
 	local options=()

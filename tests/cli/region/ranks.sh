@@ -3,8 +3,8 @@
 # Regions in the ranks of a job with a pass each (--distribute rank): every rank counts its regions in its own pass,
 # together they have all passes, and each prints what it prints without retally. Under each launcher that is there.
 # shellcheck disable=SC1091,SC2034,SC2154
-. "$RETALLY_SOURCE/tests/cli/lib.sh"
-. "$RETALLY_SOURCE/tests/cli/region/region.sh"
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/lib.sh" || exit 99
+. "$RETALLY_SOURCE/tests/cli/region/region.sh" || exit 99
 plan_for "$programs/region_c" 3
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 tried=0

@@ -2,6 +2,7 @@
 # What the tests of regions share: source it after tests/cli/lib.sh. Counts of work() are uprobes, which need
 # root and tracefs; without them the outputs are compared all the same.
 # shellcheck shell=bash disable=SC2034,SC2154
+: "${sandbox:?source tests/cli/lib.sh first}"
 exact=yes
 # PROGRAM PASSES: plan.json, where the first counter of each pass is work() (or, not exact, page faults).
 plan_for() {

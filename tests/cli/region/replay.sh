@@ -3,8 +3,8 @@
 # Replaying regions by fork: the program's output is its own whatever the number of passes, and every pass of a
 # region counts the same work.
 # shellcheck disable=SC1091,SC2154
-. "$RETALLY_SOURCE/tests/cli/lib.sh"
-. "$RETALLY_SOURCE/tests/cli/region/region.sh"
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/lib.sh" || exit 99
+. "$RETALLY_SOURCE/tests/cli/region/region.sh" || exit 99
 # PASSES COUNT...: what counts() gives when each region ran the work of COUNT in every pass
 every() {
 	local n=$1 c k all=()

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # However a program with replayed dispatches ends, and whatever fails on our side: its output and status are its own.
-. "$RETALLY_SOURCE/tests/cli/lib.sh"
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/lib.sh" || exit 99
 program=$programs/sim_program
 ends() { # HOW STATUS DISPATCHES
 	"$program" 6 "$1" >plain 2>/dev/null

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Passes replayed inside one execution of a program of the simulated device: modes, filters, one pass, repeats,
 # dealing passes over dispatches, merging what two runs collected. The program's output is the same every time.
-. "$RETALLY_SOURCE/tests/cli/lib.sh"
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/lib.sh" || exit 99
 program=$programs/sim_program
 "$program" 8 return >plain
 run() { exits "$1" "$2" "$retally" run --source sim "${@:3}" -- "$program" 8 return; same "$2: its output is the program's"; }

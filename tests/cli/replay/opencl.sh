@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # An ordinary OpenCL program on a CPU device, its kernels replayed over the command: same output, every dispatch counted.
-. "$RETALLY_SOURCE/tests/cli/lib.sh"
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/lib.sh" || exit 99
 program=$RETALLY_BUILD/examples/opencl_diffusion
 [ -x "$program" ] || skip_all 'no OpenCL headers when this was built'
 "$program" >plain 2>/dev/null || skip_all 'no OpenCL device'

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Options of replaying in place that mean nothing: one sentence on stderr, status 125, the program does not run.
-. "$RETALLY_SOURCE/tests/cli/lib.sh"
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/lib.sh" || exit 99
 refused() { # SENTENCE OPTION...
 	exits 125 "refused: ${*:2}" "$retally" run -o d "${@:2}" -- sh -c 'echo ran'
 	is "$(wc -l <err) $(cat out)" '1 ' 'with one sentence, and nothing ran'

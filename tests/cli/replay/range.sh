@@ -3,7 +3,7 @@
 # Ranges that a program marked around launches of a device: each is one unit, counted in every pass and replayed; the
 # innermost mark takes the dispatches. And what the filters mean there.
 # shellcheck disable=SC1091,SC2154
-. "$RETALLY_SOURCE/tests/cli/lib.sh"
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/lib.sh" || exit 99
 program=$programs/sim_program
 "$program" 6 range >plain
 run() { # NAME OPTION...

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # --until PRECISION: kernels are left uncounted once they are known well enough. What never changes ends at the least
 # number, what varies later, what is left out is counted and estimated, and the truth is within the intervals.
-. "$RETALLY_SOURCE/tests/cli/lib.sh"
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/lib.sh" || exit 99
 program=$programs/sim_program
 export RETALLY_SIM_NOISE=100
 "$program" 2000 return >plain

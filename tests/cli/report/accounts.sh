@@ -4,7 +4,7 @@
 # saved and restored, times of dispatches and windows, cost against the plain run. All sums must agree
 # (check_accounts.py), and the numbers are those that follow from the programs, whose memory is known.
 # shellcheck disable=SC1091,SC2154
-. "$RETALLY_SOURCE/tests/cli/lib.sh"
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/lib.sh" || exit 99
 check=$RETALLY_SOURCE/tests/cli/report/check_accounts.py
 export POCL_CACHE_DIR=$sandbox/pocl
 mkdir pocl

@@ -3,7 +3,7 @@
 # A retally.db with wrong bytes, one that was cut off, and a full disk: a report, or one sentence and a status other than 0;
 # never a signal. Without its spools the database is all there is, with them it is made again.
 # shellcheck source=tests/cli/lib.sh
-. "$RETALLY_SOURCE/tests/cli/lib.sh"
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/lib.sh" || exit 99
 command -v python3 >/dev/null || skip_all 'no python3'
 damage() { # FILE SEED: flips bytes, or cuts, as the seed says; a multiple of 8: within the first page
 	python3 -c 'import os, random, sys

@@ -3,7 +3,7 @@
 # Every --by with every format, of a run with kernels, one of which passes are missing, one that launched nothing, and one
 # without any spool: each is well-formed, and text, CSV and JSON have the same rows.
 # shellcheck source=tests/cli/lib.sh
-. "$RETALLY_SOURCE/tests/cli/lib.sh"
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/lib.sh" || exit 99
 command -v python3 >/dev/null || skip_all 'no python3'
 demo=$RETALLY_BUILD/examples/sim_demo
 shape() { # CSV: all lines have the columns of the first; prints the number of rows

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The report as a page, in a real browser: report_checks.py says what is checked there.
 # shellcheck source=tests/cli/lib.sh
-. "$RETALLY_SOURCE/tests/cli/lib.sh"
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/lib.sh" || exit 99
 browser=$RETALLY_SOURCE/tests/browser
 make=$RETALLY_BUILD/tests/unit/report/make_page_dir
 export PYTHONDONTWRITEBYTECODE=1

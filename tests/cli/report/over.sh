@@ -3,7 +3,7 @@
 # Percentages above 100 on programs that really ran: put together from passes that did not do the same work they are shown
 # as they are, with the passes and the cause; of one pass, or of passes that did the same, they are not above 100.
 # shellcheck source=tests/cli/lib.sh
-. "$RETALLY_SOURCE/tests/cli/lib.sh"
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/lib.sh" || exit 99
 command -v python3 >/dev/null || skip_all 'no python3'
 value() { # DIR KERNEL METRIC: value, passes, status and reason
 	"$retally" report "$1" --format csv | python3 -c '

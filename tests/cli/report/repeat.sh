@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # --repeat N and the labels of kernels, on the simulated device with noise that is known: cycles are off by up to 10 %,
 # evenly, in each of two instances, so their standard deviation is 0.1 / sqrt(3) / sqrt(2) = 4.1 %.
-. "$RETALLY_SOURCE/tests/cli/lib.sh"
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/lib.sh" || exit 99
 command -v python3 >/dev/null || skip_all 'no python3'
 program=$programs/sim_program
 run() { # DIR OPTION...

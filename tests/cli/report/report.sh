@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The report of a real run, as text, CSV and JSON: the simulated device counts the same on every machine.
 # shellcheck source=tests/cli/lib.sh
-. "$RETALLY_SOURCE/tests/cli/lib.sh"
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/lib.sh" || exit 99
 demo=$RETALLY_BUILD/examples/sim_demo
 
 cat >more.yaml <<'YAML'

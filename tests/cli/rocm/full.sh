@@ -3,8 +3,8 @@
 # All counters of a full profile, and two more than fit into its passes: 13 passes of every dispatch, on gfx90a and gfx942,
 # kernel by kernel and in windows. Outputs are the program's, each dispatch is replayed or declined by name, there is a
 # record of every instance of every counter, nothing of ours is left.
-. "$RETALLY_SOURCE/tests/cli/lib.sh"
-. "$RETALLY_SOURCE/tests/cli/rocm/rocm.sh"
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/lib.sh" || exit 99
+. "$RETALLY_SOURCE/tests/cli/rocm/rocm.sh" || exit 99
 more=SQ_INST_CYCLES_SALU,SQ_WAVES_LT_16
 # Instances of a counter of each block, as the stand-in's dimensions have them.
 declare -A instances=(

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # AMD's own libraries, where RETALLY_ROCM_PREFIX names an installed ROCm 7, on a GPU that is a model of ours
 # (tests/standins/rocm_model): the programs, the misuse probe, and the shipped libretally.so.
-. "$RETALLY_SOURCE/tests/cli/lib.sh"
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/lib.sh" || exit 99
 [ -n "${RETALLY_ROCM_PREFIX:-}" ] || skip_all 'RETALLY_ROCM_PREFIX names no installed ROCm 7'
 real=$RETALLY_ROCM_PREFIX/lib
 [ -e "$real/libhsa-runtime64.so.1" ] || skip_all "there is no libhsa-runtime64.so.1 in $real"
-. "$RETALLY_SOURCE/tests/cli/rocm/rocm.sh"
+. "$RETALLY_SOURCE/tests/cli/rocm/rocm.sh" || exit 99
 standins=$RETALLY_BUILD/tests/standins
 model=$standins/rocm_model
 [ -e "$model/rocm_model.so" ] || skip_all 'the model GPU is for x86-64'

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # AMD plans without ROCm, and which GPU is here.
-. "$RETALLY_SOURCE/tests/cli/lib.sh"
-. "$RETALLY_SOURCE/tests/cli/rocm/rocm.sh"
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/lib.sh" || exit 99
+. "$RETALLY_SOURCE/tests/cli/rocm/rocm.sh" || exit 99
 unset LD_LIBRARY_PATH
 
 exits 2 'no GPU, no chip' env RETALLY_KFD=/nonexistent "$retally" plan --source rocm -e SQ_WAVES

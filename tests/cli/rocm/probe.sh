@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # What the stand-in of rocprofiler-sdk does when it is misused is what the real one does (tests/golden/rocm/probe.txt).
-. "$RETALLY_SOURCE/tests/cli/lib.sh"
-. "$RETALLY_SOURCE/tests/cli/rocm/rocm.sh"
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/lib.sh" || exit 99
+. "$RETALLY_SOURCE/tests/cli/rocm/rocm.sh" || exit 99
 golden=$RETALLY_SOURCE/tests/golden/rocm/probe.txt
 export RETALLY_T0_AGENTS=gfx90a,gfx942
 

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # rocTX ranges as units of counting: --replay range counts each as one, and only what is inside one.
-. "$RETALLY_SOURCE/tests/cli/lib.sh"
-. "$RETALLY_SOURCE/tests/cli/rocm/rocm.sh"
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/lib.sh" || exit 99
+. "$RETALLY_SOURCE/tests/cli/rocm/rocm.sh" || exit 99
 gpu 90010
 traps=$programs/hsa_ranges
 alone ''

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # For the tests with AMD's libraries as stand-ins (tests/standins/rocm): source it after lib.sh.
 # shellcheck shell=bash
+: "${sandbox:?source tests/cli/lib.sh first}"
 traps=$programs/hsa_traps
 dump=$programs/dump_spool
 export LD_LIBRARY_PATH=$RETALLY_BUILD/tests/standins/rocm RETALLY_KFD=$sandbox/kfd

@@ -3,8 +3,8 @@
 # The set `roofline` on the stand-ins for gfx90a and gfx942, from the command to the page: ceilings are those of the chip's
 # file and say so; marks, times the kernel's time, are what one gets by hand from what the stand-ins count
 # (sdk_counters.c): (1 + event % 16) for each of the 1024 work-items of a dispatch of `accumulate`.
-. "$RETALLY_SOURCE/tests/cli/lib.sh"
-. "$RETALLY_SOURCE/tests/cli/rocm/rocm.sh"
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/lib.sh" || exit 99
+. "$RETALLY_SOURCE/tests/cli/rocm/rocm.sh" || exit 99
 command -v python3 >/dev/null || skip_all 'no python3'
 export PYTHONDONTWRITEBYTECODE=1
 mark() { # TITLE TERM...: a term is FACTOR*COUNTER

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # The tool library that the tests load is the one that is installed, bit for bit; model.sh asks the same on AMD's libraries.
-. "$RETALLY_SOURCE/tests/cli/lib.sh"
-. "$RETALLY_SOURCE/tests/cli/rocm/rocm.sh"
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/lib.sh" || exit 99
+. "$RETALLY_SOURCE/tests/cli/rocm/rocm.sh" || exit 99
 shipped=$(sha256sum "$libretally" | cut -d' ' -f1)
 for chip in '90010 gfx90a' '90402 gfx942'; do
 	gpu "${chip% *}"

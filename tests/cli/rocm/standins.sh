@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # The model device itself, without retally: programs give the same output whatever its timing, wrong ones are found.
-. "$RETALLY_SOURCE/tests/cli/lib.sh"
-. "$RETALLY_SOURCE/tests/cli/rocm/rocm.sh"
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/lib.sh" || exit 99
+. "$RETALLY_SOURCE/tests/cli/rocm/rocm.sh" || exit 99
 export RETALLY_T0_AGENTS=gfx90a,gfx942
 
 for trap in accumulate many atomics through_pointer module_variable two_queues waits_for_host waits_for_kernel freed \

@@ -3,7 +3,7 @@
 # --distribute: which process runs which pass, many processes at once in one directory, coverage.
 # shellcheck disable=SC2012 # names of our own making
 # shellcheck source=tests/cli/lib.sh
-. "$RETALLY_SOURCE/tests/cli/lib.sh"
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/lib.sh" || exit 99
 unset RETALLY_RANK RETALLY_SIZE
 app=$programs/twelve
 counters=bp:f1,bp:f2,bp:f3,bp:f4,bp:f5,bp:f6,bp:f7,bp:f8,bp:f9,bp:f10,bp:f11,bp:f12

@@ -3,7 +3,7 @@
 # --fixed-seed: a program that seeds itself from time or random bytes does the same in every pass; where that is
 # not reached, it is said.
 # shellcheck source=tests/cli/lib.sh
-. "$RETALLY_SOURCE/tests/cli/lib.sh"
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/lib.sh" || exit 99
 program=$programs/monte_carlo
 counters=bp:step,bp:main,bp:seed_from,bp:printf,bp:malloc,bp:free,page-faults
 [ "$("$retally" plan -e $counters --count "$program" 2>err)" -ge 2 ] 2>>err || skip_all "no plan of two passes here: $(head -1 err)"

@@ -4,7 +4,7 @@
 # collects it. (The limit is ten seconds and the time of the first pass.)
 # shellcheck disable=SC2317 # called by exits
 # shellcheck source=tests/cli/lib.sh
-. "$RETALLY_SOURCE/tests/cli/lib.sh"
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/lib.sh" || exit 99
 export RETALLY_PERF_SLOTS=breakpoint=1
 app=$programs/twelve
 "$retally" plan --json -e bp:f1,bp:f2,bp:f3 -- "$app" >plan.json 2>err || skip_all "no breakpoints here: $(head -1 err)"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # One run of all passes, and the same passes one at a time, give the same table; a missing pass is named.
 # shellcheck source=tests/cli/lib.sh
-. "$RETALLY_SOURCE/tests/cli/lib.sh"
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/lib.sh" || exit 99
 
 counters=$(printf "bp:f%s," 1 2 3 4 5 6 7 8 9 10 11)bp:f12
 "$retally" plan --count -e bp:f1 -- "$programs/twelve" >out 2>err || skip_all "no breakpoints here: $(head -1 err)"

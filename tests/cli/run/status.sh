@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Exit status and streams: the program's own, whatever happens; 125, 126, 127 for our own failures.
 # shellcheck source=tests/cli/lib.sh
-. "$RETALLY_SOURCE/tests/cli/lib.sh"
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/lib.sh" || exit 99
 
 run() { "$retally" run -q -o d -e page-faults,task-clock "$@"; }
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Planning for the simulated device: no hardware, no device, no library.
-. "$RETALLY_SOURCE/tests/cli/lib.sh"
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/lib.sh" || exit 99
 
 exits 0 'the default set is planned' "$retally" plan --source sim
 like "$(cat out)" '^plan [0-9a-f]{12} for sim: 4 passes, proven minimal' 'in four passes'

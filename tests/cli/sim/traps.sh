@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Whatever replays the kernels of a program, and however little the runtime can do: the program's output is the same.
 # tests/programs/sim_tool.c is engine, runtime and source without the rest.
-. "$RETALLY_SOURCE/tests/cli/lib.sh"
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/lib.sh" || exit 99
 export SIM_TOOL_DRAIN_MS=200 SIM_TOOL_OUT=$sandbox/counted
 traps=$programs/sim_traps
 tool=$programs/sim_tool.so

@@ -3,7 +3,7 @@
 # code.sh OUT: a code object for gfx942 with the names of the model's kernels, whose code ends at once (the model runs
 # functions of its own), and with the variables "total" and "table". Exit status 77 without an assembler for AMD GPUs.
 set -eu
-out=$1
+out=${1:?use: code.sh OUT}
 cc=
 for c in ${CLANG:-} clang-19 clang-18 clang-17 clang; do
 	if command -v "$c" >/dev/null && "$c" --print-targets 2>/dev/null | grep -q amdgcn; then cc=$c && break; fi

@@ -3,7 +3,7 @@
 # topology.sh DIRECTORY: the kernel's description of a machine with one CPU and one GPU like a die of gfx942, as libhsakmt
 # reads it from HSA_MODEL_TOPOLOGY.
 set -eu
-d=$1
+d=${1:?use: topology.sh DIRECTORY}
 rm -rf "$d"
 for node in 0 1; do mkdir -p "$d/nodes/$node/mem_banks/0" "$d/nodes/$node/io_links/0" "$d/nodes/$node/caches"; done
 echo 1 >"$d/generation_id"

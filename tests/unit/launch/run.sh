@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # run_program against programs that do what breaks naive replay. The report r has the outcome, the
 # findings and the spool's records. Waits are bounds for a machine in trouble, never expectations.
-. "$RETALLY_SOURCE/tests/cli/lib.sh"
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/lib.sh" || exit 99
 driver=$programs/run_driver
 actor=$programs/actor
 # `run NAME STATUS ARGS`: a fresh directory d and report r; stdout in out, stderr in err
