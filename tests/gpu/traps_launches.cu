@@ -60,6 +60,12 @@ __global__ void dependent(float *a, int n)
 	cudaTriggerProgrammaticLaunchCompletion();
 #endif
 }
+// Reaches nothing by parameters: it has none.
+__device__ unsigned counted_alone[64];
+__global__ void alone()
+{
+	atomicAdd(&counted_alone[threadIdx.x & 63], threadIdx.x + 1);
+}
 // By its name it is NCCL's, which is never replayed.
 __global__ void ncclDevKernel_pretended(float *a, int n)
 {
@@ -205,6 +211,14 @@ static void case_dependent()
 	show("dependent", device_sum(a, N * 4));
 	CK(cudaFree(a));
 }
+static void case_alone()
+{
+	unsigned x[64];
+	for (int i = 0; i < 5; i++)
+		alone<<<4, 128>>>();
+	CK(cudaMemcpyFromSymbol(x, counted_alone, sizeof(x)));
+	show("alone", sum_bytes(x, sizeof(x)));
+}
 static void case_collective() // never replayed, and launched often enough for all passes
 {
 	float *a = filled(N, 1);
@@ -228,6 +242,7 @@ int main(int argc, char **argv)
 		{"cooperative", case_cooperative},
 		{"clusters", case_clusters},
 		{"dependent", case_dependent},
+		{"alone", case_alone},
 		{"collective", case_collective},
 	};
 	return trap_main(argc, argv, cases);
