@@ -11,8 +11,13 @@ static _Thread_local struct {
 	struct CUctx_st *stack[STACK];
 	unsigned n;
 } current;
-static struct CUctx_st *primary;
-static unsigned primary_users;
+static struct CUctx_st *primaries[STANDIN_DEVICES];
+static unsigned primary_users[STANDIN_DEVICES];
+
+static bool is_device(int device)
+{
+	return device >= 0 && device < standin_devices();
+}
 
 struct CUctx_st *context_current(void)
 {
@@ -42,7 +47,7 @@ cu_result cuDeviceGetCount(int *n)
 	} p = {n};
 
 	BEGIN_PLAIN(cuDeviceGetCount);
-	*n = 1;
+	*n = standin_devices();
 	END(CU_OK);
 }
 
@@ -55,7 +60,7 @@ cu_result cuDeviceGet(int *device, int ordinal)
 
 	BEGIN_PLAIN(cuDeviceGet);
 	*device = ordinal;
-	END(ordinal ? ERROR_INVALID_DEVICE : CU_OK);
+	END(is_device(ordinal) ? CU_OK : ERROR_INVALID_DEVICE);
 }
 
 cu_result cuDeviceGetName(char *name, int size, int device)
@@ -66,7 +71,7 @@ cu_result cuDeviceGetName(char *name, int size, int device)
 	} p = {name, size, device};
 
 	BEGIN_PLAIN(cuDeviceGetName);
-	if (device || size < 1)
+	if (!is_device(device) || size < 1)
 		END(ERROR_INVALID_DEVICE);
 	strncpy(name, "Stand-in device", (size_t)size - 1);
 	name[size - 1] = 0;
@@ -82,7 +87,8 @@ cu_result cuDeviceGetUuid(unsigned char *uuid, int device)
 
 	BEGIN_PLAIN(cuDeviceGetUuid);
 	memcpy(uuid, "\x5d\x10\x5d\x10\x5d\x10\x5d\x10\x5d\x10\x5d\x10\x5d\x10\x5d\x10", 16);
-	END(device ? ERROR_INVALID_DEVICE : CU_OK);
+	uuid[15] = (unsigned char)(uuid[15] + device);
+	END(is_device(device) ? CU_OK : ERROR_INVALID_DEVICE);
 }
 cu_result cuDeviceGetUuid_v2(unsigned char *uuid, int device)
 {
@@ -115,7 +121,7 @@ cu_result cuDeviceGetAttribute(int *value, int attribute, int device)
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
 		if (known[i].attribute == attribute)
 			*value = known[i].value;
-	END(device ? ERROR_INVALID_DEVICE : CU_OK);
+	END(is_device(device) ? CU_OK : ERROR_INVALID_DEVICE);
 }
 
 cu_result cuDeviceTotalMem_v2(size_t *bytes, int device)
@@ -127,7 +133,7 @@ cu_result cuDeviceTotalMem_v2(size_t *bytes, int device)
 
 	BEGIN_PLAIN(cuDeviceTotalMem_v2);
 	*bytes = GPU_MEMORY;
-	END(device ? ERROR_INVALID_DEVICE : CU_OK);
+	END(is_device(device) ? CU_OK : ERROR_INVALID_DEVICE);
 }
 
 /* ---- contexts ---- */
@@ -161,14 +167,14 @@ cu_result cuDevicePrimaryCtxRetain(struct CUctx_st **context, int device)
 	} p = {context, device};
 
 	BEGIN_PLAIN(cuDevicePrimaryCtxRetain);
-	if (device)
+	if (!is_device(device))
 		END(ERROR_INVALID_DEVICE);
-	if (!primary || primary->destroyed) {
-		primary = context_new(device);
-		primary->primary = true;
+	if (!primaries[device] || primaries[device]->destroyed) {
+		primaries[device] = context_new(device);
+		primaries[device]->primary = true;
 	}
-	primary_users++;
-	*context = primary;
+	primary_users[device]++;
+	*context = primaries[device];
 	END(CU_OK);
 }
 
@@ -180,10 +186,10 @@ cu_result cuDevicePrimaryCtxRelease_v2(int device)
 	struct CUctx_st *gone = NULL;
 
 	BEGIN_PLAIN(cuDevicePrimaryCtxRelease_v2);
-	if (device || !primary_users)
+	if (!is_device(device) || !primary_users[device])
 		END(ERROR_INVALID_CONTEXT);
-	if (!--primary_users)
-		gone = primary;
+	if (!--primary_users[device])
+		gone = primaries[device];
 	if (gone) {
 		pthread_mutex_unlock(&gpu.lock);
 		tell_resource(CUPTI_CONTEXT_DESTROY_STARTING, gone, NULL);
@@ -202,7 +208,7 @@ cu_result cuCtxCreate_v2(struct CUctx_st **context, unsigned flags, int device)
 	} p = {context, flags, device};
 
 	BEGIN_PLAIN(cuCtxCreate_v2);
-	if (device || current.n == STACK)
+	if (!is_device(device) || current.n == STACK)
 		END(ERROR_INVALID_DEVICE);
 	*context = context_new(device);
 	current.stack[current.n++] = *context;
@@ -300,6 +306,33 @@ cu_result cuCtxSynchronize(void)
 	BEGIN(cuCtxSynchronize);
 	gpu_context_wait(context_current());
 	END(context_current()->error);
+}
+
+cu_result cuDeviceCanAccessPeer(int *can, int device, int peer)
+{
+	struct {
+		int *can, device, peer;
+	} p = {can, device, peer};
+
+	BEGIN_PLAIN(cuDeviceCanAccessPeer);
+	*can = device != peer;
+	END(is_device(device) && is_device(peer) ? CU_OK : ERROR_INVALID_DEVICE);
+}
+
+cu_result cuCtxEnablePeerAccess(struct CUctx_st *peer, unsigned flags)
+{
+	struct {
+		struct CUctx_st *peer;
+		unsigned flags;
+	} p = {peer, flags};
+
+	BEGIN(cuCtxEnablePeerAccess);
+	if (flags)
+		END(CU_INVALID_VALUE);
+	if (!peer || peer->destroyed || peer == context_current())
+		END(ERROR_INVALID_CONTEXT);
+	context_current()->peers[peer->device] = true;
+	END(CU_OK);
 }
 
 /* ---- streams ---- */

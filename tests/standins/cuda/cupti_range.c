@@ -91,7 +91,7 @@ CUPTI(cuptiDeviceGetChipName, struct cupti_chip_name)
 	if (!state.initialised)
 		return refuse(RESULT_NOT_INITIALIZED, "%s before cuptiProfilerInitialize",
 			      __func__);
-	if (p->device)
+	if (p->device >= (size_t)standin_devices())
 		return RESULT_INVALID_DEVICE;
 	p->chip = STANDIN_CHIP;
 	return 0;
@@ -106,7 +106,7 @@ CUPTI(cuptiProfilerDeviceSupported, struct cupti_device_supported)
 	if (!state.initialised)
 		return refuse(RESULT_NOT_INITIALIZED, "%s before cuptiProfilerInitialize",
 			      __func__);
-	if (p->device || p->api)
+	if (p->device < 0 || p->device >= standin_devices() || p->api)
 		return RESULT_INVALID_DEVICE;
 	p->architecture = p->sli = p->vgpu = p->confidential = p->cmp = p->wsl = 3;
 	if (standin_fault("vgpu", NULL))
@@ -292,7 +292,7 @@ static void range_begin(struct cupti_range_profiler *r, const char *name)
 		return; /* forgotten without a word */
 	r->dropped += !r->open;
 	driver()->wait_idle(r->context);
-	driver()->raw(r->begin);
+	driver()->raw(r->context, r->begin);
 	if (driver()->cold())
 		standin_count("ranges with a cold L2", 1);
 }
@@ -302,7 +302,7 @@ static void range_end(struct cupti_range_profiler *r)
 	uint64_t end[RAWS];
 
 	driver()->wait_idle(r->context);
-	driver()->raw(end);
+	driver()->raw(r->context, end);
 	for (int i = 0; r->open && i < RAWS; i++)
 		if (r->config.pass_of[i] == r->pass)
 			r->open->counted[i] = (double)(end[i] - r->begin[i]);

@@ -38,10 +38,10 @@ static void wait_idle(struct CUctx_st *context)
 	pthread_mutex_unlock(&gpu.lock);
 }
 
-static void raw(uint64_t out[RAWS])
+static void raw(const struct CUctx_st *context, uint64_t out[RAWS])
 {
 	pthread_mutex_lock(&gpu.lock);
-	memcpy(out, gpu.raw, sizeof(gpu.raw));
+	memcpy(out, gpu.raw[context->device], sizeof(gpu.raw[0]));
 	pthread_mutex_unlock(&gpu.lock);
 }
 

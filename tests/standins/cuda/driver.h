@@ -46,7 +46,8 @@
 	X(cuModuleGetSurfRef) X(cuSurfRefSetArray) X(cuMemcpy3D_v2) X(cuMemcpy3DAsync_v2) \
 	X(cuMemcpy2DAsync_v2) X(cuMemcpyHtoA_v2) X(cuMemcpyAtoH_v2) X(cuLibraryGetModule) \
 	X(cuGraphKernelNodeGetParams_v2) X(cuGraphMemcpyNodeGetParams) X(cuGraphAddNode) X(cuGraphMemsetNodeGetParams) \
-	X(cuGraphExecUpdate_v2) X(cuFuncGetName) X(cuKernelGetName)
+	X(cuGraphExecUpdate_v2) X(cuFuncGetName) X(cuKernelGetName) \
+	X(cuDeviceCanAccessPeer) X(cuCtxEnablePeerAccess)
 /* clang-format on */
 
 enum standin_function {

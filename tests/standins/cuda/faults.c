@@ -82,6 +82,14 @@ bool standin_fault(const char *name, unsigned *value_out)
 	return due;
 }
 
+int standin_devices(void)
+{
+	const char *text = getenv("RETALLY_STANDIN_DEVICES");
+	int n = text ? atoi(text) : 1;
+
+	return n < 1 ? 1 : n > STANDIN_DEVICES ? STANDIN_DEVICES : n;
+}
+
 bool standin_is_injected(const void *address)
 {
 	static char *path;

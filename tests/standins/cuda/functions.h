@@ -32,6 +32,8 @@ STANDIN_API cu_result cuCtxPushCurrent_v2(struct CUctx_st *context);
 STANDIN_API cu_result cuCtxPopCurrent_v2(struct CUctx_st **context);
 STANDIN_API cu_result cuCtxGetDevice(int *device);
 STANDIN_API cu_result cuCtxSynchronize(void);
+STANDIN_API cu_result cuDeviceCanAccessPeer(int *can, int device, int peer);
+STANDIN_API cu_result cuCtxEnablePeerAccess(struct CUctx_st *peer, unsigned flags);
 STANDIN_API cu_result cuStreamCreate(struct CUstream_st **stream, unsigned flags);
 STANDIN_API cu_result cuStreamDestroy_v2(struct CUstream_st *stream);
 STANDIN_API cu_result cuStreamSynchronize(struct CUstream_st *stream);

@@ -3,6 +3,7 @@
 #include "gpu.h"
 
 #include "arrays.h"
+#include "driver.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +42,11 @@ bool gpu_memory_add(cu_ptr address, size_t size, enum gpu_memory_kind kind)
 	}
 	memmove(&gpu.memories[i + 1], &gpu.memories[i],
 		(gpu.n_memories - i) * sizeof(*gpu.memories));
-	gpu.memories[i] = (struct gpu_memory){.address = address, .size = size, .kind = kind};
+	gpu.memories[i] =
+		(struct gpu_memory){.address = address,
+				    .size = size,
+				    .kind = kind,
+				    .device = context_current() ? context_current()->device : 0};
 	gpu.n_memories++;
 	gpu.used += kind == MEMORY_DEVICE ? size : 0;
 	return true;
@@ -93,6 +98,9 @@ void *gpu_at(cu_ptr address, size_t n)
 	const struct gpu_memory *m = gpu_memory_of(address);
 
 	if (!m || n > m->size || address - m->address > m->size - n)
+		return NULL;
+	if (gpu.running && m->kind == MEMORY_DEVICE && m->device != gpu.running->device &&
+	    !gpu.running->peers[m->device])
 		return NULL;
 	if (m->kind == MEMORY_DEVICE)
 		return gpu.base + (address - (cu_ptr)(uintptr_t)gpu.host_base);
@@ -221,7 +229,9 @@ static enum gpu_step step_kernel(struct gpu_launch *l)
 	if (l->until_ns > clock_ns())
 		return STEP_AGAIN;
 	memset(l->work, 0, sizeof(l->work));
+	gpu.running = l->function->module->context;
 	step = l->function->kernel->step(l);
+	gpu.running = NULL;
 	if (step != STEP_DONE)
 		return step;
 	l->work[RAW_LAUNCHES] = 1;
@@ -242,7 +252,7 @@ static enum gpu_step step_kernel(struct gpu_launch *l)
 	l->work[RAW_DRAM_CYCLES] = 3 * l->work[RAW_TIME_NS];
 	count_floats(l);
 	for (int i = 0; i < RAWS; i++)
-		gpu.raw[i] += l->work[i];
+		gpu.raw[l->function->module->context->device][i] += l->work[i];
 	gpu.now_ns += l->work[RAW_TIME_NS];
 	return STEP_DONE;
 }

@@ -42,6 +42,7 @@ struct gpu_memory {
 	cu_ptr address;
 	size_t size;
 	enum gpu_memory_kind kind;
+	int device;  /* where it lies */
 	bool own;    /* taken by the injected library */
 	bool mapped; /* by the program's own address reservation: freed by cuMemUnmap */
 };
@@ -146,6 +147,7 @@ struct CUctx_st {
 	struct CUctx_st *next;
 	int device;
 	bool destroyed, primary;
+	bool peers[STANDIN_DEVICES]; /* whose memory its kernels may use */
 	struct CUstream_st legacy;
 	struct CUstream_st *streams; /* all but the default one */
 	cu_result error;             /* sticks */
@@ -163,7 +165,8 @@ extern struct gpu {
 	uint64_t used;
 	struct CUctx_st *contexts;
 	uint64_t next_number, now_ns;
-	uint64_t raw[RAWS];
+	uint64_t raw[STANDIN_DEVICES][RAWS];
+	const struct CUctx_st *running; /* whose kernel does its work now */
 	unsigned captures;
 	bool cold;    /* the L2 holds nothing that a kernel or copy left there */
 	bool stalled; /* nothing could go on at the last look */
@@ -172,6 +175,7 @@ extern struct gpu {
 /* Maps the device's memory and starts the thread; once. */
 void gpu_start(void);
 cu_ptr gpu_allocate(size_t bytes, size_t align);
+/* On the device of the context that is current. */
 bool gpu_memory_add(cu_ptr address, size_t size, enum gpu_memory_kind kind);
 struct gpu_memory *gpu_memory_of(cu_ptr address);
 bool gpu_memory_remove(cu_ptr address);

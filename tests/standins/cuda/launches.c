@@ -340,7 +340,9 @@ cu_result cuKernelGetAttribute(int *value, int attribute, struct CUkern_st *kern
 
 	BEGIN(cuKernelGetAttribute);
 	*value = attribute == CU_FUNCTION_REGISTERS ? 26 : 0;
-	END(function_of(kernel) && !device ? CU_OK : ERROR_INVALID_HANDLE);
+	END(function_of(kernel) && device >= 0 && device < standin_devices()
+		    ? CU_OK
+		    : ERROR_INVALID_HANDLE);
 }
 
 /* ---- functions ---- */

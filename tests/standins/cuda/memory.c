@@ -166,7 +166,7 @@ cu_result cuDeviceGetDefaultMemPool(struct CUmemPoolHandle_st **pool, int device
 
 	BEGIN_PLAIN(cuDeviceGetDefaultMemPool);
 	*pool = (struct CUmemPoolHandle_st *)(void *)&the_pool;
-	END(device ? ERROR_INVALID_DEVICE : CU_OK);
+	END(device < 0 || device >= standin_devices() ? ERROR_INVALID_DEVICE : CU_OK);
 }
 
 /* ---- of the host ---- */
@@ -287,6 +287,7 @@ cu_result cuPointerGetAttribute(void *value, int attribute, cu_ptr address)
 		number = 1;
 		break;
 	case CU_POINTER_DEVICE_ORDINAL:
+		number = (unsigned)m->device;
 		break;
 	default:
 		END(CU_INVALID_VALUE);

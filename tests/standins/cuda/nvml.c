@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stand-in for NVML: one device, whose clock falls with each reading, from 1980 MHz by 15 down to
- * 1500. Only what is used; anything else would fail to be found. */
+/* Stand-in for NVML: each device has a clock that falls with each reading, from 1980 MHz by 15 down
+ * to 1500. Only what is used; anything else would fail to be found. */
 #include "standin.h"
 
+#include <stdio.h>
 #include <string.h>
 
 const char standin_name[] = "libnvidia-ml";
@@ -10,7 +11,7 @@ const char standin_name[] = "libnvidia-ml";
 struct nvml_device {
 	unsigned readings;
 };
-static struct nvml_device the_device;
+static struct nvml_device devices[STANDIN_DEVICES];
 static bool initialised;
 
 STANDIN_API int nvmlInit_v2(void);
@@ -25,18 +26,23 @@ STANDIN_API int nvmlDeviceGetHandleByUUID(const char *uuid, struct nvml_device *
 {
 	if (!initialised)
 		standin_violation("%s before nvmlInit_v2", __func__);
-	if (strcmp(uuid, "GPU-5d105d10-5d10-5d10-5d10-5d105d105d10") != 0) {
-		standin_violation("%s: no GPU '%s'", __func__, uuid);
-		return 6; /* not found */
+	for (int i = 0; i < standin_devices(); i++) {
+		char name[48];
+
+		snprintf(name, sizeof(name), "GPU-5d105d10-5d10-5d10-5d10-5d105d105d%02x",
+			 0x10u + (unsigned)i);
+		*device = &devices[i];
+		if (!strcmp(uuid, name))
+			return 0;
 	}
-	*device = &the_device;
-	return 0;
+	standin_violation("%s: no GPU '%s'", __func__, uuid);
+	return 6; /* not found */
 }
 
 STANDIN_API int nvmlDeviceGetClockInfo(struct nvml_device *device, int type, unsigned *mhz);
 STANDIN_API int nvmlDeviceGetClockInfo(struct nvml_device *device, int type, unsigned *mhz)
 {
-	if (device != &the_device || type < 0 || type > 3) {
+	if (device < devices || device >= devices + STANDIN_DEVICES || type < 0 || type > 3) {
 		standin_violation("%s: the device or the clock", __func__);
 		return 2; /* invalid argument */
 	}

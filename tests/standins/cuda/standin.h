@@ -64,7 +64,8 @@ struct standin_driver {
 	bool (*alive)(const struct CUctx_st *context);
 	/* Until nothing is left to do in the context. */
 	void (*wait_idle)(struct CUctx_st *context);
-	void (*raw)(uint64_t out[RAWS]);
+	/* Of the context's device. */
+	void (*raw)(const struct CUctx_st *context, uint64_t out[RAWS]);
 	bool (*cold)(void);
 	/* When not NULL: before and after every launch that is made, without a lock. */
 	void (*launching)(struct CUctx_st *context, bool graph, bool after);
@@ -77,6 +78,9 @@ void standin_violation(const char *format, ...) __attribute__((format(printf, 1,
 void standin_count(const char *what, uint64_t value);
 
 /* ---- faults.c, in each of them ---- */
+#define STANDIN_DEVICES 2 /* at most */
+/* RETALLY_STANDIN_DEVICES, default 1. */
+int standin_devices(void);
 /* RETALLY_STANDIN_FAIL is a list "NAME[@FIRST][xTIMES][=VALUE],...". True when the fault NAME is
  * due: the call that asks is the FIRST-th that asks (from 1; default 1) or one of those after it,
  * TIMES in all (default: for ever). value_out may be NULL. */
