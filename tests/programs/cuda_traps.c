@@ -584,7 +584,10 @@ int main(int argc, char **argv)
 		     {"graph_kinds", graph_kinds, 1},
 		     {"collectives", collectives, 1},
 		     {"between", between, 1},
-		     {"late", late, 1}};
+		     {"late", late, 1},
+		     {"devices", devices, 1},
+		     {"borrowed", borrowed, 1},
+		     {"peers", peers, 1}};
 	static const char image[] = "standin-module\n"
 				    "kernel update\nkernel add\nkernel histogram\nkernel chain\n"
 				    "kernel globals\nkernel append\nkernel once\nkernel spin\n"

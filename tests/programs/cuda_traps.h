@@ -40,6 +40,10 @@ void handles(void);
 void reference(void);
 void textures(void);
 void unsavable(void);
+/* cuda_traps_devices.c */
+void devices(void);
+void borrowed(void);
+void peers(void);
 /* cuda_traps_modules.c */
 void between(void);
 void late(void);

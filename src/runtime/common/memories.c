@@ -210,6 +210,24 @@ bool memories_name(struct memories *m, uint64_t address, struct replay_memory *k
 	return taken;
 }
 
+bool memories_share(struct memories *m, uint64_t address, struct program_memory *was_out)
+{
+	struct program_memory *x;
+	bool changes;
+
+	pthread_rwlock_wrlock(&m->lock);
+	x = holder(m, address);
+	changes = x && x->kind != MEMORY_SHARED;
+	if (changes) {
+		*was_out = *x;
+		x->kind = MEMORY_SHARED;
+		x->known = NULL;
+		m->added++;
+	}
+	pthread_rwlock_unlock(&m->lock);
+	return changes;
+}
+
 bool memories_unknown(struct memories *m, uint64_t owner, struct program_memory *out)
 {
 	bool found;

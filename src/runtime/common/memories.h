@@ -21,6 +21,7 @@ enum memory_kind {
 	MEMORY_HOST,     /* the host can use it at any time: pinned, registered, fine-grained */
 	MEMORY_VARIABLE, /* of a module, on the device */
 	MEMORY_FOREIGN,  /* of another process or API, or mapped in several places */
+	MEMORY_SHARED,   /* kernels of several devices use it */
 	MEMORY_ARRAY     /* has no address on the device: the runtime gives it one of its own */
 };
 struct program_memory {
@@ -57,6 +58,9 @@ void memories_scan(struct memories *m, const void *bytes, size_t n, memories_vis
 void memories_each(struct memories *m, uint64_t owner, memories_visitor *visit, void *data);
 /* Sets what the engine calls it. False: it is gone or has a name already. */
 bool memories_name(struct memories *m, uint64_t address, struct replay_memory *known);
+/* Makes the one that holds the address shared, which the engine does not know: what it called it is
+ * in *known_out, with whom the caller takes it away there. False: it is gone, or shared already. */
+bool memories_share(struct memories *m, uint64_t address, struct program_memory *was_out);
 /* One of the owner that the engine does not know yet. */
 bool memories_unknown(struct memories *m, uint64_t owner, struct program_memory *out);
 

@@ -2,7 +2,9 @@
 /* Describing and recording launches, and doing them again: see launch.h. */
 #include "runtime/cuda/launch.h"
 
+#include "base/vec.h"
 #include "runtime/cuda/arrays.h"
+#include "runtime/cuda/calls.h"
 #include "runtime/cuda/functions.h"
 #include "runtime/cuda/graphs.h"
 
@@ -64,7 +66,8 @@ struct reach {
 	struct cuda_context *context;
 	unsigned n;
 	bool overflow;
-	const char *why; /* it reaches something that forbids replay */
+	const char *why;      /* it reaches something that forbids replay */
+	VEC(uint64_t) others; /* memories of other contexts */
 	struct runtime_reach *items;
 };
 static _Thread_local struct runtime_reach *reach_buffer;
@@ -79,13 +82,27 @@ static void reach_begin(struct reach *r, struct cuda_context *c)
 		r->overflow = true;
 }
 
+/* What the engine calls it belongs to the other context's windows. */
+static void reach_other(struct reach *r, const struct program_memory *m)
+{
+	if (m->kind == MEMORY_HOST) {
+		r->why = "it reaches memory that the host may use at any time";
+		return;
+	}
+	r->why = cuda_session.contexts[m->owner].ordinal != r->context->ordinal
+			 ? "reaches memory of another device"
+			 : "reaches memory of another context";
+	if (m->kind == MEMORY_SHARED || m->kind == MEMORY_FOREIGN)
+		return;
+	(void)vec_push(&r->others, m->address);
+}
+
 static void reach_add(void *data, const struct program_memory *m)
 {
 	struct reach *r = data;
 
-	if (cuda_session.contexts[m->owner].ordinal != r->context->ordinal &&
-	    m->kind == MEMORY_DEVICE) {
-		r->why = "reaches memory of another device";
+	if (m->owner != r->context->number) {
+		reach_other(r, m);
 		return;
 	}
 	if (!m->known || r->overflow)
@@ -122,6 +139,10 @@ static void reach_introduce(struct cuda_context *c)
 			r.flags |= RUNTIME_MEMORY_UNSAVABLE;
 			r.why = "memory of another process or API";
 		}
+		if (m.kind == MEMORY_SHARED) {
+			r.flags |= RUNTIME_MEMORY_UNSAVABLE;
+			r.why = "memory that another device or context uses, too";
+		}
 		if (m.kind == MEMORY_ARRAY && (r.why = cuda_array_why_not(m.address)))
 			r.flags |= RUNTIME_MEMORY_UNSAVABLE;
 		known = replay_memory_add(c->device, &r);
@@ -133,8 +154,24 @@ static void reach_introduce(struct cuda_context *c)
 	c->introduced = added;
 }
 
+/* What it reaches of other contexts may change while their windows are open, and while passes run:
+ * they end, and from now on that memory is neither saved nor put back. */
+static void reach_share(struct reach *r)
+{
+	struct program_memory was;
+
+	if (!r->others.n)
+		return;
+	cuda_boundary(r->context, "a launch of another context");
+	vec_for_each (&r->others, address)
+		if (memories_share(&cuda_session.memories, *address, &was))
+			cuda_memory_remove(&was);
+	vec_release(&r->others);
+}
+
 static void reach_end(struct reach *r, struct runtime_op *op)
 {
+	reach_share(r);
 	op->reach = r->items;
 	op->n_reach = r->n;
 	if (r->overflow)
@@ -309,8 +346,16 @@ void cuda_launch_describe(struct cuda_context *c, const struct cu_launch_config 
  * the host uses, and what is another's, belongs to it only when the graph names it. */
 static void reach_add_own(void *data, const struct program_memory *m)
 {
-	if (m->kind != MEMORY_HOST && m->kind != MEMORY_FOREIGN)
+	if (m->kind != MEMORY_HOST && m->kind != MEMORY_FOREIGN && m->kind != MEMORY_SHARED)
 		reach_add(data, m);
+}
+
+static void reach_maybe(void *data, const struct program_memory *m)
+{
+	struct reach *r = data;
+
+	(void)m;
+	r->why = "a graph that may reach memory of another context";
 }
 
 void cuda_graph_describe(struct cuda_context *c, struct CUgraphExec_st *graph,
@@ -319,6 +364,7 @@ void cuda_graph_describe(struct cuda_context *c, struct CUgraphExec_st *graph,
 	const char *why = cuda_graph_why_not(graph);
 	struct cuda_op *op = cuda_op_new(0);
 	struct reach reach;
+	bool known;
 
 	*op_out = (struct runtime_op){.kind = RUNTIME_DISPATCH,
 				      .queue = (uint64_t)(uintptr_t)stream,
@@ -330,9 +376,13 @@ void cuda_graph_describe(struct cuda_context *c, struct CUgraphExec_st *graph,
 		op->stream = stream;
 		op->u.graph = graph;
 		reach_introduce(c);
-		memories_each(&cuda_session.memories, c->number,
-			      cuda_graph_scan(graph, reach_add, &reach) ? reach_add_own : reach_add,
-			      &reach);
+		known = cuda_graph_scan(graph, reach_add, &reach);
+		for (unsigned i = 0; i < cuda_session.n_contexts; i++)
+			if (i == c->number)
+				memories_each(&cuda_session.memories, i,
+					      known ? reach_add_own : reach_add, &reach);
+			else if (!known)
+				memories_each(&cuda_session.memories, i, reach_maybe, &reach);
 	}
 	reach.why = why ? why : reach.why;
 	op_out->recorded = op;
@@ -340,6 +390,14 @@ void cuda_graph_describe(struct cuda_context *c, struct CUgraphExec_st *graph,
 }
 
 /* ---- transfers ---- */
+
+/* In one memory that the context's windows can have. */
+static bool is_own(const struct cuda_context *c, cu_ptr address, size_t n, struct program_memory *m)
+{
+	return memories_find(&cuda_session.memories, address, m) && m->known &&
+	       m->owner == c->number && m->kind != MEMORY_SHARED &&
+	       n <= m->address + m->size - address;
+}
 
 bool cuda_transfer_describe(struct cuda_context *c, struct cuda_op *recorded, cu_ptr to,
 			    cu_ptr from, size_t n, struct runtime_op *op_out)
@@ -354,8 +412,7 @@ bool cuda_transfer_describe(struct cuda_context *c, struct cuda_op *recorded, cu
 				      .recorded = recorded,
 				      .reach = reach};
 	reach_introduce(c);
-	if (!memories_find(&cuda_session.memories, to, &m) || !m.known ||
-	    cuda_session.contexts[m.owner].ordinal != c->ordinal || to + n > m.address + m.size)
+	if (!is_own(c, to, n, &m))
 		return false;
 	reach[op_out->n_reach++] = (struct runtime_reach){.memory = m.known,
 							  .offset = to - m.address,
@@ -363,8 +420,7 @@ bool cuda_transfer_describe(struct cuda_context *c, struct cuda_op *recorded, cu
 							  .access = RUNTIME_ONLY_WRITES};
 	if (!from)
 		return true;
-	if (!memories_find(&cuda_session.memories, from, &m) || !m.known ||
-	    cuda_session.contexts[m.owner].ordinal != c->ordinal || from + n > m.address + m.size)
+	if (!is_own(c, from, n, &m))
 		return false;
 	reach[op_out->n_reach++] = (struct runtime_reach){.memory = m.known,
 							  .offset = from - m.address,

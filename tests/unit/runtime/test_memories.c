@@ -128,6 +128,27 @@ static void names_once(void **state)
 	assert_ptr_equal(m.known, one);
 }
 
+static void shares(void **state)
+{
+	struct replay_memory *one = (struct replay_memory *)(uintptr_t)1;
+	struct program_memory m;
+	uint64_t added;
+
+	(void)state;
+	add(2 * PAGE, PAGE, 1);
+	assert_true(memories_name(&all, 2 * PAGE, one));
+	added = all.added;
+	assert_false(memories_share(&all, 3 * PAGE, &m));
+	assert_int_equal(all.added, added);
+	assert_true(memories_share(&all, 2 * PAGE + 8, &m));
+	assert_ptr_equal(m.known, one);
+	assert_int_equal(m.kind, MEMORY_DEVICE);
+	assert_true(all.added > added); /* it must be told of again, as what it is now */
+	assert_true(memories_unknown(&all, 1, &m));
+	assert_int_equal(m.kind, MEMORY_SHARED);
+	assert_false(memories_share(&all, 2 * PAGE, &m));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -135,6 +156,7 @@ int main(void)
 		cmocka_unit_test_setup(forgets_what_overlaps, empty),
 		cmocka_unit_test_setup(takes, empty),
 		cmocka_unit_test_setup(scans_words, empty),
+		cmocka_unit_test_setup(shares, empty),
 		cmocka_unit_test_setup_teardown(names_once, empty, empty),
 	};
 
