@@ -3,7 +3,8 @@
 # The programs of traps.cu, traps_launches.cu and traps_shared.cu under retally on this GPU: same output and status as
 # without, with one pass and with several, in kernel, window and auto mode; every dispatch counted or declined by name.
 # Needs a GPU, nvcc, and leave to read its counters.
-#   tests/gpu/run.sh RETALLY OUT-DIR [MODE...]          CASES='traps:slices traps_shared:exported': these alone
+#   tests/gpu/run.sh RETALLY OUT-DIR [MODE...]
+# From the environment: CASES='traps:slices traps_shared:exported', these alone; PASSES=one or PASSES=many, that alone.
 set -u
 retally=${1:?use: tests/gpu/run.sh RETALLY OUT-DIR} out=${2:?the directory for what it leaves}
 shift 2
@@ -24,8 +25,8 @@ for one in ${CASES:-$all}; do
 	timeout 60 "./$program" "$name" >"$name.plain"
 	plain=$?
 	for mode in "${modes[@]}"; do
-		for list in smsp__inst_executed.sum "$many"; do
-			case $list in *,*) passes=many ;; *) passes=one ;; esac
+		for passes in ${PASSES:-one many}; do
+			case $passes in one) list=smsp__inst_executed.sum ;; *) list=$many ;; esac
 			run=$name.$mode.$passes
 			rm -rf "$run"
 			timeout 120 "$retally" run --source cuda -e "$list" --replay "$mode" -o "$run" -- "./$program" "$name" >"$run.out" 2>"$run.err"
