@@ -583,6 +583,7 @@ int main(int argc, char **argv)
 		     {"graph_only", graph_only, 0},
 		     {"graph_kinds", graph_kinds, 1},
 		     {"collectives", collectives, 1},
+		     {"alone", alone, 0},
 		     {"between", between, 1},
 		     {"late", late, 1},
 		     {"devices", devices, 1},

@@ -45,6 +45,7 @@ void devices(void);
 void borrowed(void);
 void peers(void);
 /* cuda_traps_modules.c */
+void alone(void);
 void between(void);
 void late(void);
 

@@ -18,6 +18,20 @@ static void launch_of(struct CUmod_st *m, const char *name, void **arguments)
 	works(cuLaunchKernel(f, 20, 1, 1, 256, 1, 1, 0, q, arguments, NULL));
 }
 
+/* Kernels without parameters, launched with a list and with none. */
+void alone(void)
+{
+	struct CUmod_st *m = load("standin-module\nkernel tally\nglobal total 4\n");
+	void *nothing[1] = {NULL};
+	cu_ptr total;
+
+	for (int i = 0; i < 4; i++)
+		launch_of(m, "tally", i % 2 ? nothing : NULL);
+	works(cuStreamSynchronize(q));
+	works(cuModuleGetGlobal_v2(&total, NULL, m, "total"));
+	show("alone total", hash(total, 4));
+}
+
 /* Between two kernels of one module one of another, which writes what they use. */
 void between(void)
 {

@@ -245,7 +245,7 @@ static struct cuda_op *record(const struct cuda_function *f, const struct cu_lau
 	unsigned char *bytes;
 
 	*why = f->why_unknown;
-	if (arguments && f->known)
+	if (f->known && (arguments || (!f->n && !extra)))
 		pointers = (f->n + 1) * sizeof(void *);
 	else if (!extra || !extra_buffer(extra, &buffer, &size))
 		return NULL;

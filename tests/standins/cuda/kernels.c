@@ -141,6 +141,22 @@ static enum gpu_step globals(struct gpu_launch *l)
 	return STEP_DONE;
 }
 
+/* tally(): one to the module's variable `total`. */
+static enum gpu_step tally(struct gpu_launch *l)
+{
+	const struct CUmod_st *m = l->function->module;
+
+	for (unsigned i = 0; i < m->n_globals; i++)
+		if (is_named(&m->globals[i], "total")) {
+			uint32_t *total = gpu_at(m->globals[i].address, 4);
+
+			l->work[RAW_ATOMICS] = 1;
+			l->work[RAW_INSTRUCTIONS] = total ? ++*total : 0;
+			return total ? STEP_DONE : STEP_FAULT;
+		}
+	return STEP_FAULT;
+}
+
 /* append(n, list, room, count): the end of a list moves. */
 static enum gpu_step append(struct gpu_launch *l)
 {
@@ -324,6 +340,7 @@ static const struct gpu_kernel kernels[] = {
 	{"histogram", 3, {8, 8, 4}, histogram},
 	{"chain", 2, {8, 4}, chain},
 	{"globals", 2, {8, 4}, globals},
+	{"tally", 0, {0}, tally},
 	{"append", 4, {8, 8, 4, 4}, append},
 	{"once", 3, {8, 8, 4}, once},
 	{"spin", 2, {8, 8}, spin},
