@@ -21,7 +21,7 @@ static void move(struct CUarray_st *array, void *host, bool to_array)
 	struct cu_copy_side *inside = to_array ? &k.to : &k.from;
 	struct cu_copy_side *outside = to_array ? &k.from : &k.to;
 
-	works(cuArray3DGetDescriptor_v2(&d, array));
+	works(standin_array_descriptor(&d, array));
 	k.width_bytes = 4 * d.width;
 	k.height = d.height ? d.height : 1;
 	k.depth = d.depth ? d.depth : 1;

@@ -143,6 +143,11 @@ cu_result cuArray3DGetDescriptor_v2(struct cu_array_3d *description, struct CUar
 	END(CU_OK);
 }
 
+cu_result standin_array_descriptor(struct cu_array_3d *description, struct CUarray_st *array)
+{
+	return cuArray3DGetDescriptor_v2(description, array);
+}
+
 static size_t halved(size_t n, unsigned times)
 {
 	return n ? at_least_one(n >> times) : 0;

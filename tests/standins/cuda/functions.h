@@ -149,6 +149,9 @@ STANDIN_API cu_result cuArray3DCreate_v2(struct CUarray_st **array,
 STANDIN_API cu_result cuArrayDestroy(struct CUarray_st *array);
 STANDIN_API cu_result cuArray3DGetDescriptor_v2(struct cu_array_3d *description,
 						struct CUarray_st *array);
+/* The same, for programs on a driver that lacks it. */
+STANDIN_API cu_result standin_array_descriptor(struct cu_array_3d *description,
+					       struct CUarray_st *array);
 STANDIN_API cu_result cuMipmappedArrayCreate(struct mipmap **array,
 					     const struct cu_array_3d *description,
 					     unsigned levels);
