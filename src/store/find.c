@@ -45,7 +45,7 @@ static int read_header(struct store *s, struct found_spool *f, const char *path)
 	if (fd < 0 || fstat(fd, &st)) {
 		rc = error_set_errno(&why, 0, errno, "%s: cannot be read", f->file);
 	} else if (!S_ISREG(st.st_mode)) {
-		rc = error_set(&why, RC_INVALID, "not a regular file");
+		rc = error_set(&why, RC_INVALID, "%s: not a regular file", f->file);
 	} else {
 		f->size = (uint64_t)st.st_size;
 		f->mtime_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;

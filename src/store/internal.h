@@ -68,6 +68,12 @@ int find_spools(struct store *s, struct error *err);
 /* The collection that spools of this directory must have, or "". */
 const char *find_collection(const struct store *s);
 
+/* ---- keep.c ---- */
+/* Before the database at `path`, open as `old` (NULL: it cannot be opened), is made again from the
+ * spools: gives it another name when it has, or may have, values of spools that are gone, with a
+ * finding. RC_INVALID when there is no spool at all: the file is to be left as it is. */
+int keep_old_database(struct store *s, sqlite3 *old, const char *path, struct error *err);
+
 /* ---- update.c ---- */
 /* Opens retally.db, after bringing it up to date. */
 int update_database(struct store *s, struct error *err);

@@ -165,6 +165,16 @@ static int add_finding(struct store *s, const char *text, struct error *err)
 	return text && vec_push(&s->findings, f) ? 0 : no_memory(err);
 }
 
+/* Of a spool whose values are in the database: "FILE: WHY". */
+static const char *why_not_read(struct store *s, const char *file)
+{
+	vec_for_each (&s->found, f) {
+		if (f->unreadable && !strcmp(f->file, file))
+			return f->unreadable;
+	}
+	return arena_printf(&s->arena, "%s: the file is gone", file);
+}
+
 static int load_findings(struct store *s, struct error *err)
 {
 	sqlite3_stmt *q = NULL;
@@ -174,9 +184,8 @@ static int load_findings(struct store *s, struct error *err)
 		if (s->spools.items[i].missing)
 			rc = add_finding(s,
 					 arena_printf(&s->arena,
-						      "%s: the file is gone; its values come from"
-						      " retally.db",
-						      s->spools.items[i].file),
+						      "%s; its values come from retally.db",
+						      why_not_read(s, s->spools.items[i].file)),
 					 err);
 	}
 	for (size_t i = 0; !rc && i < s->expected.n; i++) {

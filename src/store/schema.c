@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* No semicolon but at the end of a statement: see has_all_texts. */
 static const char schema_text[] =
 	"CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;"
 	"CREATE TABLE counter(counter INTEGER PRIMARY KEY, name TEXT NOT NULL, source TEXT NOT "
@@ -293,19 +294,21 @@ static bool is_of(sqlite3 *db, const struct plan *plan, const char *collection)
 	return meta_is(db, "plan_hash", plan->hash) && meta_is(db, "collection", collection);
 }
 
-/* Does `q`, with `name` and `sql` bound where they are given, have a row? An error is none. */
-static bool has_row(sqlite3 *db, const char *q, const char *name, const char *sql)
+/* SQLite keeps the text of each table and view as it was created: from "CREATE" up to the semicolon
+ * of schema_text. */
+static bool has_all_texts(sqlite3 *db)
 {
 	sqlite3_stmt *s = NULL;
-	bool found;
+	bool found = !sql_prepare(db, "SELECT 1 FROM sqlite_schema WHERE sql = ?", &s, NULL);
 
-	if (sql_prepare(db, q, &s, NULL))
-		return false;
-	if (name)
-		sql_bind_text(s, 1, name);
-	if (sql)
-		sql_bind_text(s, 2, sql);
-	found = sql_step(s, NULL) == 1;
+	for (const char *text = schema_text, *end; found && *text; text = end + 1) {
+		end = strchr(text, ';');
+		if (strncmp(text, "CREATE ", 7) != 0)
+			continue;
+		sqlite3_bind_text(s, 1, text, (int)(end - text), SQLITE_STATIC);
+		found = sql_step(s, NULL) == 1;
+		sqlite3_reset(s);
+	}
 	sqlite3_finalize(s);
 	return found;
 }
@@ -313,23 +316,17 @@ static bool has_row(sqlite3 *db, const char *q, const char *name, const char *sq
 /* Somebody's tool may have dropped or altered a table: then a query would fail in the middle. */
 static bool tables_are_whole(sqlite3 *db)
 {
-	sqlite3 *wanted = NULL;
-	sqlite3_stmt *each = NULL;
-	bool whole = sqlite3_open(":memory:", &wanted) == SQLITE_OK &&
-		     !sql_execute(wanted, schema_text, NULL) &&
-		     !sql_prepare(wanted, "SELECT name, sql FROM sqlite_schema WHERE sql NOT NULL",
-				  &each, NULL);
+	sqlite3_stmt *s = NULL;
+	bool whole = has_all_texts(db) &&
+		     !sql_prepare(db,
+				  "SELECT 1 WHERE NOT EXISTS(SELECT 1 FROM spool_rows WHERE"
+				  " 'block_' || pass NOT IN (SELECT name FROM sqlite_schema)"
+				  " OR 'pass_' || pass NOT IN (SELECT name FROM sqlite_schema))",
+				  &s, NULL) &&
+		     sql_step(s, NULL) == 1;
 
-	while (whole && sql_step(each, NULL) == 1)
-		whole = has_row(db, "SELECT 1 FROM sqlite_schema WHERE name = ? AND sql = ?",
-				sql_column_text(each, 0), sql_column_text(each, 1));
-	sqlite3_finalize(each);
-	sqlite3_close(wanted);
-	return whole && has_row(db,
-				"SELECT 1 WHERE NOT EXISTS(SELECT 1 FROM spool_rows WHERE"
-				" 'block_' || pass NOT IN (SELECT name FROM sqlite_schema)"
-				" OR 'pass_' || pass NOT IN (SELECT name FROM sqlite_schema))",
-				NULL, NULL);
+	sqlite3_finalize(s);
+	return whole;
 }
 
 bool schema_fits(sqlite3 *db, const struct plan *plan, const char *collection)

@@ -6,8 +6,9 @@
  * when it is whole. The result is the same whatever the order in which spools arrived.
  *
  * A spool of another plan or collection is left out with a finding that names what differs; of a
- * damaged one, what precedes the damage is used; one that is gone keeps its values in the database.
- * The same pass collected twice gives two rows, never one. All SQL of retally.db is in this folder.
+ * damaged one, what precedes the damage is used; one that is gone, or that was read once and is not
+ * a spool any more, keeps its values in the database. The same pass collected twice gives two rows,
+ * never one. All SQL of retally.db is in this folder.
  *
  * Everything handed out belongs to the store and lives until store_close. Not thread-safe.
  */
@@ -51,7 +52,7 @@ struct store_spool {
 	int32_t pid;
 	uint64_t start_ns; /* CLOCK_REALTIME */
 	enum store_spool_state state;
-	bool missing; /* the file is gone, its values are not */
+	bool missing; /* the file is gone or unreadable, its values are not */
 	int64_t id;   /* in the database */
 };
 

@@ -40,6 +40,7 @@ struct update {
 	VEC(struct known_spool) known;
 	VEC(enum change) change; /* parallel to found */
 	bool fits;               /* the old database can be built upon */
+	bool gone;               /* it has values of spools that are not there to be read again */
 	bool needed;
 };
 
@@ -59,6 +60,16 @@ static int open_database(const char *path, int flags, sqlite3 **db_out, struct e
 		*db_out = NULL;
 	}
 	return rc;
+}
+
+static bool is_sound(sqlite3 *db)
+{
+	sqlite3_stmt *q = NULL;
+	bool sound = !sql_prepare(db, "PRAGMA quick_check(1)", &q, NULL) &&
+		     sql_step(q, NULL) == 1 && !strcmp(sql_column_text(q, 0), "ok");
+
+	sqlite3_finalize(q);
+	return sound;
 }
 
 static int read_known(struct store *s, sqlite3 *db, struct update *u, struct error *err)
@@ -113,13 +124,16 @@ static int compare(struct store *s, struct update *u, struct error *err)
 {
 	vec_clear(&u->change);
 	u->needed = !u->fits;
+	u->gone = false;
 	vec_for_each (&u->known, k)
 		k->seen = false;
 	vec_for_each (&s->found, f) {
 		struct known_spool *k = find_known(u, f->file);
 		enum change c = CHANGE_NEW;
 
-		if (k) {
+		if (k && f->unreadable && *k->header_hash) {
+			c = CHANGE_NONE; /* not seen: as if the file were gone */
+		} else if (k) {
 			bool same = k->size == f->size && k->mtime_ns == f->mtime_ns &&
 				    !strcmp(k->header_hash, f->header_hash);
 
@@ -132,6 +146,7 @@ static int compare(struct store *s, struct update *u, struct error *err)
 			return error_set(err, RC_NO_MEMORY, "out of memory");
 	}
 	vec_for_each (&u->known, k) {
+		u->gone = u->gone || !k->seen;
 		if (!k->seen && !k->missing)
 			u->needed = true;
 	}
@@ -276,74 +291,6 @@ static int use_private_database(struct store *s, struct update *u, sqlite3 *old,
 	return 0;
 }
 
-/* A database that is not built upon is made again from the spools: without any, what is in the file
- * would be lost. */
-static int check_not_lost(const struct store *s, const char *path, struct error *err)
-{
-	struct stat st;
-
-	if (s->found.n)
-		return 0;
-	if (stat(path, &st) || !S_ISREG(st.st_mode) || !st.st_size)
-		return 0;
-	return error_set(err, RC_INVALID,
-			 "'%s' is damaged, of another plan or of another version, and there are no "
-			 "spools to make it again: it is left as it is",
-			 path);
-}
-
-/* A database of another version of retally for the same plan and collection, or one with tables
- * missing, is made again from the spools. What it has of spools whose files are gone would be lost:
- * then it is kept beside. */
-static int keep_old(struct store *s, sqlite3 *old, const char *path, struct error *err)
-{
-	struct store_finding f = {.kind = SPOOL_NOTE_FINDING, .n = 1};
-	char *gone = NULL, *kept, version[16];
-	const char *what, *suffix = "damaged";
-	sqlite3_stmt *q = NULL;
-	bool left, other;
-	size_t n = 0;
-	int rc;
-
-	other = schema_is_other_version(old, &s->plan, find_collection(s), version,
-					sizeof(version));
-	if (other)
-		suffix = version;
-	/* Where the list is damaged, too, nothing is known of what is gone. */
-	rc = sql_prepare(old, "SELECT file FROM spool ORDER BY file", &q, NULL);
-	while (!rc && sql_step(q, NULL) > 0) {
-		bool there = false;
-
-		vec_for_each (&s->found, file)
-			there = there || !strcmp(file->file, sql_column_text(q, 0));
-		if (!there && !n++)
-			gone = arena_strdup(&s->arena, sql_column_text(q, 0));
-	}
-	sqlite3_finalize(q);
-	if (!n)
-		return 0;
-	what = other ? arena_printf(&s->arena, "of another version (%s)", version)
-		     : "that is damaged";
-	kept = arena_printf(&s->arena, "%s.%s", path, suffix);
-	if (!kept || !what)
-		return error_set(err, RC_NO_MEMORY, "out of memory");
-	/* Where nothing can be written, it is not replaced either. */
-	left = link(path, kept) && (errno == EACCES || errno == EROFS);
-	if (!left && access(kept, F_OK))
-		return error_set(err, RC_IO,
-				 "retally.db is one %s and has values of spools "
-				 "whose files are gone, and it cannot be kept as '%s'",
-				 what, kept);
-	f.text = arena_printf(&s->arena,
-			      "retally.db %s was made again from the spools; "
-			      "values of %zu of them ('%s'), whose files are gone, are only in the "
-			      "old one, kept as retally.db%s%s",
-			      what, n, gone ? gone : "", left ? "" : ".", left ? "" : suffix);
-	if (!f.text || !vec_push(&s->findings, f))
-		return error_set(err, RC_NO_MEMORY, "out of memory");
-	return 0;
-}
-
 /* One attempt; build_upon false ignores the old database. */
 static int update_once(struct store *s, const char *path, bool build_upon, struct error *err)
 {
@@ -352,13 +299,19 @@ static int update_once(struct store *s, const char *path, bool build_upon, struc
 	sqlite3 *old = NULL;
 	int rc;
 
-	if (build_upon && !open_database(path, SQLITE_OPEN_READONLY, &old, NULL))
+	if (!open_database(path, SQLITE_OPEN_READONLY, &old, NULL) && build_upon)
 		u.fits = schema_fits(old, &s->plan, find_collection(s));
-	rc = u.fits ? read_known(s, old, &u, err) : check_not_lost(s, path, err);
-	if (!rc && !u.fits && old)
-		rc = keep_old(s, old, path, err);
+	rc = u.fits ? read_known(s, old, &u, err) : 0;
 	if (!rc)
 		rc = compare(s, &u, err);
+	/* A copy of what cannot be made again is a copy of something whole. */
+	if (!rc && u.fits && u.needed && u.gone && !is_sound(old)) {
+		u.fits = false;
+		vec_clear(&u.known);
+		rc = compare(s, &u, err);
+	}
+	if (!rc && !u.fits)
+		rc = keep_old_database(s, old, path, err);
 	if (!rc && !u.needed) {
 		s->db = old;
 		old = NULL;

@@ -456,7 +456,73 @@ static void test_changed_and_gone(void **state)
 	run_dir_remove(&d);
 }
 
+#define UNKNOWN                                                                              \
+	"retally.db that is damaged was made again from the spools; values of spools whose " \
+	"files are gone, if it has any, are only in the old one, kept as "
+
 static void test_database_damaged(void **state)
+{
+	struct run_dir d;
+	struct spool_writer w;
+	char path[400];
+
+	(void)state;
+	run_dir_init(&d, small_plan());
+	run_dir_spool(&d, &w, "a", -1);
+	add_small_pass(&w, 1, 0);
+	finish(&w);
+	run_dir_write(&d, "retally.db", "this is no database, but it is in the way\n");
+	run_dir_write(&d, "retally.db.new", "left by an import that was killed\n");
+	/* Nobody knows what it had. */
+	expect_dump(&d,
+		    "1/0 rank -1 k0: 1000 11 21\nkernel process\n" UNKNOWN "retally.db.damaged\n");
+	assert_int_equal(run_dir_file_size(&d, "retally.db.damaged"), 42);
+	expect_dump(&d, "1/0 rank -1 k0: 1000 11 21\nkernel process\n");
+	run_dir_truncate(&d, "retally.db", 20000);
+	expect_dump(&d, "1/0 rank -1 k0: 1000 11 21\nkernel process\n" UNKNOWN
+			"retally.db.damaged.2\n");
+	assert_int_equal(run_dir_file_size(&d, "retally.db.damaged"), 42);
+	assert_int_equal(run_dir_file_size(&d, "retally.db.damaged.2"), 20000);
+	/* A folder in the way of the import: nothing is replaced, and one other name is enough. */
+	run_dir_write(&d, "retally.db", "not again\n");
+	snprintf(path, sizeof(path), "%s/retally.db.new", d.path);
+	assert_int_equal(mkdir(path, 0777), 0);
+	for (int i = 0; i < 2; i++)
+		expect_in_dump(&d, UNKNOWN "retally.db.damaged.3\n");
+	assert_int_equal(run_dir_file_size(&d, "retally.db"), 10);
+	run_dir_remove(&d);
+}
+
+/* Pages of values are damaged, and not all of them can be made again: what is left is shown. */
+static void test_database_damaged_within(void **state)
+{
+	struct run_dir d;
+	struct spool_writer w;
+	char path[400];
+	long size;
+
+	(void)state;
+	run_dir_init(&d, small_plan());
+	for (uint32_t i = 0; i < 2; i++) {
+		run_dir_spool(&d, &w, i ? "b" : "a", -1);
+		add_small_pass(&w, 1 + i, 0);
+		finish(&w);
+	}
+	free(dump(&d));
+	size = run_dir_file_size(&d, "retally.db");
+	snprintf(path, sizeof(path), "%s/spool/a.rts", d.path);
+	assert_int_equal(unlink(path), 0);
+	for (long at = 3; at < 2000; at++) /* the last page is of a table of values */
+		run_dir_flip_byte(&d, "retally.db", size - 16384 + at);
+	expect_in_dump(&d, "2/0 rank -1 k0: 1000 32\nkernel process\n"
+			   "spool/a.rts'), whose files are gone, are only in the old one, kept as "
+			   "retally.db.damaged\n");
+	assert_int_equal(run_dir_file_size(&d, "retally.db.damaged"), size);
+	run_dir_remove(&d);
+}
+
+/* A spool that was read and was emptied, or damaged where it begins, since. */
+static void test_spool_unreadable_later(void **state)
 {
 	struct run_dir d;
 	struct spool_writer w;
@@ -466,11 +532,23 @@ static void test_database_damaged(void **state)
 	run_dir_spool(&d, &w, "a", -1);
 	add_small_pass(&w, 1, 0);
 	finish(&w);
-	run_dir_write(&d, "retally.db", "this is no database, but it is in the way\n");
-	run_dir_write(&d, "retally.db.new", "left by an import that was killed\n");
-	expect_dump(&d, "1/0 rank -1 k0: 1000 11 21\nkernel process\n");
-	run_dir_truncate(&d, "retally.db", 20000);
-	expect_dump(&d, "1/0 rank -1 k0: 1000 11 21\nkernel process\n");
+	run_dir_spool(&d, &w, "b", -1);
+	add_small_pass(&w, 2, 0);
+	finish(&w);
+	free(dump(&d));
+	run_dir_flip_byte(&d, "spool/a.rts", 3);
+	for (int i = 0; i < 2; i++)
+		expect_dump(&d,
+			    "1/0 rank -1 k0: 1000 11 21\n2/0 rank -1 k0: 1000 32\nkernel process\n"
+			    "spool/a.rts: not a spool file; its values come from retally.db\n");
+	run_dir_flip_byte(&d, "spool/a.rts", 3);
+	expect_dump(&d, "1/0 rank -1 k0: 1000 11 21\n2/0 rank -1 k0: 1000 32\nkernel process\n");
+	run_dir_truncate(&d, "spool/a.rts", 0);
+	expect_in_dump(&d, "1/0 rank -1 k0: 1000 11 21\n2/0 rank -1 k0: 1000 32\n");
+	expect_in_dump(&d, "spool/a.rts: no spool header; ");
+	/* It is not there to make a database again either. */
+	run_dir_write(&d, "retally.db", "damaged\n");
+	expect_in_dump(&d, UNKNOWN "retally.db.damaged\n");
 	run_dir_remove(&d);
 }
 
@@ -587,6 +665,8 @@ int main(void)
 		cmocka_unit_test(test_foreign_spools),
 		cmocka_unit_test(test_changed_and_gone),
 		cmocka_unit_test(test_database_damaged),
+		cmocka_unit_test(test_database_damaged_within),
+		cmocka_unit_test(test_spool_unreadable_later),
 		cmocka_unit_test(test_database_damaged_without_spools),
 		cmocka_unit_test(test_unwritable_directory),
 		cmocka_unit_test(test_missing_named_in_run_json),
