@@ -252,6 +252,25 @@ void replay_memory_remove(struct replay_device *d, struct replay_memory *m)
 	device_leave(d);
 }
 
+void replay_memory_share(struct replay_device *d, struct replay_memory *m, uint32_t flags,
+			 const char *why)
+{
+	bool entered = device_enter(d, true);
+
+	if (entered && d->window.open && m->mark == d->window.generation)
+		window_drop(d, "memory was given to others inside its window", true);
+	m->m.why = why;
+	/* An intruder's window is dropped without another look at its memories. */
+	__atomic_fetch_or(&m->m.flags, flags, __ATOMIC_RELEASE);
+	if (!entered) {
+		device_intruder_leaves(d);
+		return;
+	}
+	kept_forget(d, m);
+	device_settle_phase(d);
+	device_leave(d);
+}
+
 const struct runtime_memory *replay_memory_of(const struct replay_memory *m)
 {
 	return &m->m;

@@ -103,6 +103,11 @@ int replay_device_add(struct replay *r, const struct runtime *runtime, void *run
  * reaches it declined. */
 struct replay_memory *replay_memory_add(struct replay_device *d, const struct runtime_memory *m);
 void replay_memory_remove(struct replay_device *d, struct replay_memory *m);
+/* From now on others may write it, too: flags (enum runtime_memory_flag) are added, with `why` of
+ * static storage. Follows a replay_boundary like _remove; what was saved of it is put back no more.
+ */
+void replay_memory_share(struct replay_device *d, struct replay_memory *m, uint32_t flags,
+			 const char *why);
 const struct runtime_memory *replay_memory_of(const struct replay_memory *m);
 
 enum replay_verdict {

@@ -53,6 +53,9 @@ enum runtime_memory_flag {
 	/* The host may use it without a call, and it is saved and put back all the same (managed):
 	 * a dispatch that reaches it may wait for the host. */
 	RUNTIME_MEMORY_MANAGED = 1 << 3,
+	/* With RUNTIME_MEMORY_UNSAVABLE: it can be hashed all the same, so that a dispatch that
+	 * writes it, and was not known to, is found. */
+	RUNTIME_MEMORY_HASHED = 1 << 4,
 };
 
 struct replay_memory; /* the engine's record of one memory */

@@ -15,9 +15,12 @@
 
 static bool looked_at(const struct replay_device *d, const struct replay_memory *m)
 {
+	uint32_t left_out = RUNTIME_MEMORY_HOST | RUNTIME_MEMORY_CONSTANT;
+
+	if (!(m->m.flags & RUNTIME_MEMORY_HASHED))
+		left_out |= RUNTIME_MEMORY_UNSAVABLE;
 	return m->reached != d->checks && !atomic_load_explicit(&m->gone, memory_order_relaxed) &&
-	       !(m->m.flags &
-		 (RUNTIME_MEMORY_UNSAVABLE | RUNTIME_MEMORY_HOST | RUNTIME_MEMORY_CONSTANT));
+	       !(m->m.flags & left_out);
 }
 
 bool verify_wants(const struct replay_device *d, const struct runtime_op *op,

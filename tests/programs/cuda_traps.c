@@ -588,7 +588,17 @@ int main(int argc, char **argv)
 		     {"late", late, 1},
 		     {"devices", devices, 1},
 		     {"borrowed", borrowed, 1},
-		     {"peers", peers, 1}};
+		     {"peers", peers, 1},
+		     {"given", given, 1},
+		     {"given_late", given_late, 1},
+		     {"given_chain", given_chain, 1},
+		     {"given_copy", given_copy, 1},
+		     {"taken", taken, 1},
+		     {"segments", segments, 1},
+		     {"segments_given", segments_given, 1},
+		     {"segments_taken", segments_taken, 1},
+		     {"segments_twice", segments_twice, 1},
+		     {"multicast", multicast, 1}};
 	static const char image[] = "standin-module\n"
 				    "kernel update\nkernel add\nkernel histogram\nkernel chain\n"
 				    "kernel globals\nkernel append\nkernel once\nkernel spin\n"

@@ -33,6 +33,17 @@ void graph(void);
 void graph_only(void);
 void graph_kinds(void);
 void collectives(void);
+/* cuda_traps_shared.c */
+void given(void);
+void given_late(void);
+void given_chain(void);
+void given_copy(void);
+void taken(void);
+void segments(void);
+void segments_given(void);
+void segments_taken(void);
+void segments_twice(void);
+void multicast(void);
 /* cuda_traps_arrays.c */
 void surfaces(void);
 void parts(void);

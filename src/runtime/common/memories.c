@@ -116,7 +116,7 @@ static bool is_of_owner(const struct program_memory *x, uint64_t owner)
 
 static bool is_of_module(const struct program_memory *x, uint64_t module)
 {
-	return x->kind == MEMORY_VARIABLE && x->module == module;
+	return module && x->module == module;
 }
 
 static bool is_unknown_of(const struct program_memory *x, uint64_t owner)
@@ -157,6 +157,50 @@ bool memories_take_of_owner(struct memories *m, uint64_t owner, struct program_m
 bool memories_take_of_module(struct memories *m, uint64_t module, struct program_memory *out)
 {
 	return take_that(m, is_of_module, module, out);
+}
+
+/* Of the host and foreign memory nothing changes: both are never put back. */
+static bool is_own(const struct program_memory *x)
+{
+	return x->kind == MEMORY_DEVICE || x->kind == MEMORY_MANAGED || x->kind == MEMORY_VARIABLE;
+}
+
+static bool is_own_mapping_of(const struct program_memory *x, uint64_t mapping_of)
+{
+	return is_own(x) && x->mapping_of == mapping_of;
+}
+
+static bool give(struct program_memory *x, struct program_memory *out)
+{
+	bool own = x && is_own(x);
+
+	if (own) {
+		x->kind = MEMORY_GIVEN;
+		*out = *x;
+	}
+	return own;
+}
+
+bool memories_give(struct memories *m, uint64_t address, struct program_memory *out)
+{
+	bool given;
+
+	pthread_rwlock_wrlock(&m->lock);
+	given = give(holder(m, address), out);
+	pthread_rwlock_unlock(&m->lock);
+	return given;
+}
+
+bool memories_give_mapping(struct memories *m, uint64_t mapping_of, struct program_memory *out)
+{
+	bool given;
+	size_t i;
+
+	pthread_rwlock_wrlock(&m->lock);
+	i = last_that(m, is_own_mapping_of, mapping_of);
+	given = i < m->n && give(&m->items[i], out);
+	pthread_rwlock_unlock(&m->lock);
+	return given;
 }
 
 bool memories_find(struct memories *m, uint64_t address, struct program_memory *out)

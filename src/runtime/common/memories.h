@@ -20,15 +20,18 @@ enum memory_kind {
 	MEMORY_MANAGED,  /* moves between device and host */
 	MEMORY_HOST,     /* the host can use it at any time: pinned, registered, fine-grained */
 	MEMORY_VARIABLE, /* of a module, on the device */
-	MEMORY_FOREIGN,  /* of another process or API, or mapped in several places */
+	MEMORY_FOREIGN,  /* of another process or API (HSA's: or mapped in several places) */
 	MEMORY_SHARED,   /* kernels of several devices use it */
+	MEMORY_GIVEN,    /* the program's own, given to another process or API as well, or mapped
+			    in several places */
 	MEMORY_ARRAY     /* has no address on the device: the runtime gives it one of its own */
 };
 struct program_memory {
 	uint64_t address, size;
 	enum memory_kind kind;
-	uint64_t owner;              /* the runtime's number of the device or context */
-	uint64_t module;             /* the runtime's, of MEMORY_VARIABLE; 0: nobody asks */
+	uint64_t owner;      /* the runtime's number of the device or context */
+	uint64_t module;     /* the runtime's, of MEMORY_VARIABLE; 0: nobody asks */
+	uint64_t mapping_of; /* the runtime's: what was mapped there; 0: nothing, or unknown */
 	struct replay_memory *known; /* to the engine; NULL: not yet */
 };
 struct memories {
@@ -56,6 +59,10 @@ void memories_scan(struct memories *m, const void *bytes, size_t n, memories_vis
 		   void *data);
 /* Calls visit for each memory of the owner, in the order of addresses. */
 void memories_each(struct memories *m, uint64_t owner, memories_visitor *visit, void *data);
+/* Make it MEMORY_GIVEN if the program alone has it: the one that holds the address, any that is a
+ * mapping of that (not 0). With what it is now. False: there is none. */
+bool memories_give(struct memories *m, uint64_t address, struct program_memory *out);
+bool memories_give_mapping(struct memories *m, uint64_t mapping_of, struct program_memory *out);
 /* Sets what the engine calls it. False: it is gone or has a name already. */
 bool memories_name(struct memories *m, uint64_t address, struct replay_memory *known);
 /* Makes the one that holds the address shared, which the engine does not know: what it called it is

@@ -27,7 +27,7 @@ _Thread_local bool cuda_inside __attribute__((tls_model("initial-exec")));
 
 static struct {
 	struct cuda_call_entry entry;
-	bool per_thread;
+	bool per_thread, anywhere;
 } calls[CALLS_MAX];
 
 const struct runtime cuda_runtime = {
@@ -174,8 +174,7 @@ static void context_destroyed(struct cuda_context *c)
 
 	cuda_boundary(c, "cuCtxDestroy");
 	while (memories_take_of_owner(&cuda_session.memories, c->number, &m))
-		if (m.known && c->device)
-			replay_memory_remove(c->device, m.known);
+		cuda_memory_remove(&m);
 	cuda_arrays_forget(c);
 	c->gone = true;
 }
@@ -210,16 +209,17 @@ static void on_call(void *user, int domain, uint32_t id, const void *data)
 	cuda_inside = true;
 	if (domain == CUPTI_RESOURCE) {
 		on_resource(id, data);
-	} else if (domain == CUPTI_DRIVER_API && id < CALLS_MAX &&
-		   /* At the end of a call its context may be gone: that is no new one. */
-		   (c = d->site == CUPTI_ENTER ? cuda_session_context(d->context)
-					       : find_context(d->context))) {
+	} else if (domain == CUPTI_DRIVER_API && id < CALLS_MAX) {
 		cuda_call *call =
 			d->site == CUPTI_ENTER ? calls[id].entry.enter : calls[id].entry.leave;
 
-		find_ordinal(c);
+		/* At the end of a call its context may be gone: that is no new one. */
+		c = d->site == CUPTI_ENTER ? cuda_session_context(d->context)
+					   : find_context(d->context);
+		if (c)
+			find_ordinal(c);
 		cuda_call_per_thread = calls[id].per_thread;
-		if (call)
+		if (call && (c || calls[id].anywhere))
 			call(c, d);
 	}
 	cuda_inside = false;
@@ -238,6 +238,7 @@ static int watch(struct error *err)
 		if (!cuda_calls_find(name, &calls[id].entry, &calls[id].per_thread) ||
 		    (!calls[id].entry.enter && !calls[id].entry.leave))
 			continue;
+		calls[id].anywhere = cuda_calls_anywhere(name);
 		result = t->cuptiEnableCallback(1, cuda_session.subscriber, CUPTI_DRIVER_API, id);
 	}
 	for (uint32_t id = CUPTI_CONTEXT_DESTROY_STARTING; id <= CUPTI_MODULE_LOADED && !result;

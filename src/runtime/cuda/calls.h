@@ -21,12 +21,18 @@ struct cuda_call_entry {
  * name is the caller's. per_thread: it is a _ptsz variant, whose stream 0 is the thread's own. */
 bool cuda_calls_find(const char *name, struct cuda_call_entry *entry_out, bool *per_thread_out);
 
+/* The call needs no context: its functions get c NULL where there is none. */
+bool cuda_calls_anywhere(const char *name);
+
 /* In launch_calls.c. */
 extern const struct cuda_call_entry cuda_launch_calls[];
 extern const size_t cuda_n_launch_calls;
 /* In memory_calls.c. */
 extern const struct cuda_call_entry cuda_memory_calls[];
 extern const size_t cuda_n_memory_calls;
+/* In shared.c. */
+extern const struct cuda_call_entry cuda_shared_calls[];
+extern const size_t cuda_n_shared_calls;
 /* In arrays.c. */
 extern const struct cuda_call_entry cuda_array_calls[];
 extern const size_t cuda_n_array_calls;
@@ -36,7 +42,16 @@ extern const size_t cuda_n_graph_calls;
 
 /* The program has it; it was given back. Neither ends a window. */
 void cuda_memory_add(struct cuda_context *c, uint64_t address, size_t size, enum memory_kind kind);
+void cuda_memory_record(const struct program_memory *m);
 void cuda_memory_remove(const struct program_memory *m);
+/* The engine forgets it, the program has it still. */
+void cuda_memory_unknown(const struct program_memory *m);
+/* In shared.c: a memory with this mapping_of is gone. */
+void cuda_mapping_gone(uint64_t mapping_of);
+/* In shared.c: the engine knows it now; it may have been given to others since it was looked up. */
+void cuda_memory_shared_since(const struct program_memory *m);
+/* In shared.c: why the engine must not put it back, and what it is to be told; NULL: it may. */
+const char *cuda_memory_why_not(const struct program_memory *m, uint32_t *flags_out);
 /* Before the program takes so much: what we hold and do not use must not be missing to it. */
 void cuda_memory_make_room(struct cuda_context *c, size_t bytes, const char *call);
 

@@ -92,7 +92,7 @@ static void reach_other(struct reach *r, const struct program_memory *m)
 	r->why = cuda_session.contexts[m->owner].ordinal != r->context->ordinal
 			 ? "reaches memory of another device"
 			 : "reaches memory of another context";
-	if (m->kind == MEMORY_SHARED || m->kind == MEMORY_FOREIGN)
+	if (m->kind == MEMORY_SHARED || m->kind == MEMORY_GIVEN || m->kind == MEMORY_FOREIGN)
 		return;
 	(void)vec_push(&r->others, m->address);
 }
@@ -135,14 +135,7 @@ static void reach_introduce(struct cuda_context *c)
 			r.flags |= RUNTIME_MEMORY_HOST;
 		if (m.kind == MEMORY_MANAGED)
 			r.flags |= RUNTIME_MEMORY_MANAGED;
-		if (m.kind == MEMORY_FOREIGN) {
-			r.flags |= RUNTIME_MEMORY_UNSAVABLE;
-			r.why = "memory of another process or API";
-		}
-		if (m.kind == MEMORY_SHARED) {
-			r.flags |= RUNTIME_MEMORY_UNSAVABLE;
-			r.why = "memory that another device or context uses, too";
-		}
+		r.why = cuda_memory_why_not(&m, &r.flags);
 		if (m.kind == MEMORY_ARRAY && (r.why = cuda_array_why_not(m.address)))
 			r.flags |= RUNTIME_MEMORY_UNSAVABLE;
 		known = replay_memory_add(c->device, &r);
@@ -150,6 +143,8 @@ static void reach_introduce(struct cuda_context *c)
 			return;
 		if (!memories_name(&cuda_session.memories, m.address, known))
 			replay_memory_remove(c->device, known); /* another thread was faster */
+		else
+			cuda_memory_shared_since(&m);
 	}
 	c->introduced = added;
 }
@@ -165,7 +160,7 @@ static void reach_share(struct reach *r)
 	cuda_boundary(r->context, "a launch of another context");
 	vec_for_each (&r->others, address)
 		if (memories_share(&cuda_session.memories, *address, &was))
-			cuda_memory_remove(&was);
+			cuda_memory_unknown(&was);
 	vec_release(&r->others);
 }
 
@@ -176,6 +171,8 @@ static void reach_end(struct reach *r, struct runtime_op *op)
 	op->n_reach = r->n;
 	if (r->overflow)
 		r->why = "reaches more memories than can be followed";
+	if (cuda_session.why_none && !r->why)
+		r->why = cuda_session.why_none;
 	/* What is launched once is checked by nobody: it may reach anything. */
 	if (r->why) {
 		op->flags |= RUNTIME_OP_NEVER_REPLAY;
@@ -346,7 +343,7 @@ void cuda_launch_describe(struct cuda_context *c, const struct cu_launch_config 
  * the host uses, and what is another's, belongs to it only when the graph names it. */
 static void reach_add_own(void *data, const struct program_memory *m)
 {
-	if (m->kind != MEMORY_HOST && m->kind != MEMORY_FOREIGN && m->kind != MEMORY_SHARED)
+	if (m->kind != MEMORY_HOST && m->kind != MEMORY_FOREIGN)
 		reach_add(data, m);
 }
 
@@ -395,8 +392,8 @@ void cuda_graph_describe(struct cuda_context *c, struct CUgraphExec_st *graph,
 static bool is_own(const struct cuda_context *c, cu_ptr address, size_t n, struct program_memory *m)
 {
 	return memories_find(&cuda_session.memories, address, m) && m->known &&
-	       m->owner == c->number && m->kind != MEMORY_SHARED &&
-	       n <= m->address + m->size - address;
+	       m->owner == c->number && m->kind != MEMORY_SHARED && m->kind != MEMORY_GIVEN &&
+	       m->kind != MEMORY_FOREIGN && n <= m->address + m->size - address;
 }
 
 bool cuda_transfer_describe(struct cuda_context *c, struct cuda_op *recorded, cu_ptr to,

@@ -8,10 +8,22 @@ void cuda_memory_add(struct cuda_context *c, uint64_t address, size_t size, enum
 	struct program_memory m = {
 		.address = address, .size = size, .kind = kind, .owner = c->number};
 
-	memories_add(&cuda_session.memories, &m);
+	cuda_memory_record(&m);
+}
+
+void cuda_memory_record(const struct program_memory *m)
+{
+	if (!memories_add(&cuda_session.memories, m))
+		cuda_session.why_none = "there was no room to record what memory the program has";
 }
 
 void cuda_memory_remove(const struct program_memory *m)
+{
+	cuda_memory_unknown(m);
+	cuda_mapping_gone(m->mapping_of);
+}
+
+void cuda_memory_unknown(const struct program_memory *m)
 {
 	struct cuda_context *c = &cuda_session.contexts[m->owner];
 
@@ -102,39 +114,6 @@ static void freed_host(struct cuda_context *c, const struct cupti_callback_data 
 	forget(c, data, (cu_ptr)(uintptr_t)p->address);
 }
 
-static void mapped(struct cuda_context *c, const struct cupti_callback_data *data)
-{
-	const struct cu_map_params *p = data->params;
-
-	if (!cuda_result(data))
-		cuda_memory_add(c, p->address, p->bytes, MEMORY_DEVICE);
-}
-
-static void unmapped(struct cuda_context *c, const struct cupti_callback_data *data)
-{
-	const struct cu_map_params *p = data->params;
-	struct program_memory m;
-
-	cuda_boundary(c, data->function);
-	while (memories_take_in(&cuda_session.memories, p->address, p->bytes, &m))
-		cuda_memory_remove(&m);
-}
-
-/* Memory of another process: seen by it at any time, so it is not put back. Its size is asked of
- * the driver. */
-static void imported(struct cuda_context *c, const struct cupti_callback_data *data)
-{
-	cu_ptr *const *p = data->params; /* the address is the first argument */
-	cu_ptr start = 0;
-	size_t size = 0;
-
-	if (cuda_result(data) ||
-	    cuda_session.driver.pointer_attribute(&start, CU_POINTER_RANGE_START, **p) ||
-	    cuda_session.driver.pointer_attribute(&size, CU_POINTER_RANGE_SIZE, **p))
-		return;
-	cuda_memory_add(c, start, size, MEMORY_FOREIGN);
-}
-
 const struct cuda_call_entry cuda_memory_calls[] = {
 	{"cuMemAlloc_v2", make_room, allocated},
 	{"cuMemAllocPitch_v2", NULL, allocated_pitch},
@@ -150,10 +129,5 @@ const struct cuda_call_entry cuda_memory_calls[] = {
 	{"cuMemFreeAsync", freed, NULL},
 	{"cuMemFreeHost", freed_host, NULL},
 	{"cuMemHostUnregister", freed_host, NULL},
-	{"cuMemMap", NULL, mapped},
-	{"cuMemUnmap", unmapped, NULL},
-	{"cuIpcOpenMemHandle", NULL, imported},
-	{"cuIpcOpenMemHandle_v2", NULL, imported},
-	{"cuExternalMemoryGetMappedBuffer", NULL, imported},
 };
 const size_t cuda_n_memory_calls = sizeof(cuda_memory_calls) / sizeof(*cuda_memory_calls);

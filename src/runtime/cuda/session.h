@@ -74,6 +74,8 @@ struct cuda_session {
 	_Atomic unsigned n_contexts;
 	struct cuda_context contexts[CUDA_CONTEXTS_MAX];
 	struct memories memories;
+	/* Why nothing is replayed any more: memory that is not known can be anybody's. Static. */
+	const char *_Atomic why_none;
 	_Atomic int captures; /* streams being captured now */
 };
 

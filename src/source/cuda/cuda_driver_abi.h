@@ -101,9 +101,84 @@ struct cu_alloc_pitch_params {
 struct cu_free_params { /* cuMemFree_v2, cuMemFreeAsync */
 	cu_ptr address;
 };
-struct cu_map_params { /* cuMemMap, cuMemUnmap */
+struct cu_map_params { /* cuMemMap, cuMemUnmap: the first two */
 	cu_ptr address;
 	size_t bytes;
+	size_t offset;
+	uint64_t handle;
+};
+struct cu_place { /* CUmemLocation */
+	int type; /* CU_PLACE_... */
+	int ordinal;
+};
+#define CU_PLACE_DEVICE 1
+struct cu_create_properties { /* CUmemAllocationProp; what follows is not asked for */
+	int type, handle_types;
+	struct cu_place place;
+};
+struct cu_create_params { /* cuMemCreate */
+	uint64_t *handle_out;
+	size_t bytes;
+	const struct cu_create_properties *properties;
+};
+struct cu_handle_out_params { /* cuMemImportFromShareableHandle, cuMulticastCreate: the first */
+	uint64_t *handle_out;
+};
+struct cu_handle_params { /* cuMemRelease */
+	uint64_t handle;
+};
+struct cu_retain_params { /* cuMemRetainAllocationHandle */
+	uint64_t *handle_out;
+	void *address;
+};
+struct cu_export_params { /* cuMemExportToShareableHandle, cuIpcGetMemHandle,
+			     cuMemPoolExportPointer: the first two */
+	void *shareable_out;
+	uint64_t what; /* a handle for the first, an address for the others */
+};
+struct cu_export_range_params { /* cuMemGetHandleForAddressRange */
+	void *shareable_out;
+	cu_ptr address;
+	size_t bytes;
+};
+struct cu_bind_memory_params { /* cuMulticastBindMem */
+	uint64_t multicast;
+	size_t multicast_offset;
+	uint64_t handle;
+};
+struct cu_bind_address_params { /* cuMulticastBindAddr */
+	uint64_t multicast;
+	size_t multicast_offset;
+	cu_ptr address;
+	size_t bytes;
+};
+struct cu_bind_memory_on_params { /* cuMulticastBindMem_v2: of CUDA 13.1 */
+	uint64_t multicast;
+	int device;
+	size_t multicast_offset;
+	uint64_t handle;
+};
+struct cu_bind_address_on_params { /* cuMulticastBindAddr_v2 */
+	uint64_t multicast;
+	int device;
+	size_t multicast_offset;
+	cu_ptr address;
+	size_t bytes;
+};
+struct cu_import_params { /* cuIpcOpenMemHandle_v2, cuMemPoolImportPointer: the first */
+	cu_ptr *address_out;
+};
+struct cu_external_buffer { /* CUDA_EXTERNAL_MEMORY_BUFFER_DESC */
+	unsigned long long offset, bytes;
+};
+struct cu_external_params { /* cuExternalMemoryGetMappedBuffer */
+	cu_ptr *address_out;
+	void *memory;
+	const struct cu_external_buffer *buffer;
+};
+struct cu_graphics_params { /* cuGraphicsResourceGetMappedPointer_v2 */
+	cu_ptr *address_out;
+	size_t *bytes_out;
 };
 struct cu_host_alloc_params { /* cuMemHostAlloc, cuMemAllocHost_v2 */
 	void **address;

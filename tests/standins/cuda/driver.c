@@ -67,9 +67,18 @@ STANDIN_API struct standin_driver standin_driver = {.call_names = names,
 
 /* ---- calls ---- */
 
+static bool is_export(enum standin_function id)
+{
+#define X(name) || id == CALL_##name
+	return false STANDIN_EXPORTS(X);
+#undef X
+}
+
 static void tell(struct call *c, int site)
 {
 	if (!standin_driver.hook || !standin_driver.calls[c->id])
+		return;
+	if (is_export(c->id) && standin_fault("given", NULL))
 		return;
 	c->data.site = site;
 	standin_driver.hook(CUPTI_DRIVER_API, c->id, &c->data);
@@ -120,6 +129,8 @@ cu_result call_enter(struct call *c, enum standin_function id, const void *param
 	tell(c, CUPTI_ENTER);
 	tell_launch(c, false);
 	pthread_mutex_lock(&gpu.lock);
+	if (!c->injected && id != CALL_cuStreamSynchronize)
+		gpu_peer_turn();
 	/* The listener may have changed nothing of the program's. */
 	if (context_current() != context)
 		standin_violation("%s: the context is another one after the callback", names[id]);

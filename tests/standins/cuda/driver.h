@@ -47,7 +47,15 @@
 	X(cuMemcpy2DAsync_v2) X(cuMemcpyHtoA_v2) X(cuMemcpyAtoH_v2) X(cuLibraryGetModule) \
 	X(cuGraphKernelNodeGetParams_v2) X(cuGraphMemcpyNodeGetParams) X(cuGraphAddNode) X(cuGraphMemsetNodeGetParams) \
 	X(cuGraphExecUpdate_v2) X(cuFuncGetName) X(cuKernelGetName) \
-	X(cuDeviceCanAccessPeer) X(cuCtxEnablePeerAccess)
+	X(cuDeviceCanAccessPeer) X(cuCtxEnablePeerAccess) \
+	X(cuMemRetainAllocationHandle) X(cuMemImportFromShareableHandle) \
+	X(cuMulticastCreate) X(cuMulticastAddDevice) X(cuIpcOpenMemHandle_v2) X(cuIpcCloseMemHandle) \
+	X(cuMemPoolImportPointer) X(cuExternalMemoryGetMappedBuffer) \
+	X(cuGraphicsResourceGetMappedPointer_v2) STANDIN_EXPORTS(X)
+/* Those by which others get the program's memory. */
+#define STANDIN_EXPORTS(X) \
+	X(cuMemExportToShareableHandle) X(cuMulticastBindMem) X(cuMulticastBindAddr) \
+	X(cuIpcGetMemHandle) X(cuMemPoolExportPointer) X(cuMemGetHandleForAddressRange)
 /* clang-format on */
 
 enum standin_function {

@@ -75,6 +75,37 @@ STANDIN_API cu_result cuMemMap(cu_ptr address, size_t bytes, size_t offset, uint
 			       uint64_t flags);
 STANDIN_API cu_result cuMemUnmap(cu_ptr address, size_t bytes);
 STANDIN_API cu_result cuMemSetAccess(cu_ptr address, size_t bytes, const void *access, size_t n);
+STANDIN_API cu_result cuMemRetainAllocationHandle(uint64_t *handle, void *address);
+STANDIN_API cu_result cuMemExportToShareableHandle(void *shareable, uint64_t handle, int type,
+						   uint64_t flags);
+STANDIN_API cu_result cuMemImportFromShareableHandle(uint64_t *handle, void *shareable, int type);
+STANDIN_API cu_result cuMulticastCreate(uint64_t *handle, const void *properties);
+STANDIN_API cu_result cuMulticastAddDevice(uint64_t handle, int device);
+STANDIN_API cu_result cuMulticastBindMem(uint64_t multicast, size_t multicast_offset,
+					 uint64_t handle, size_t offset, size_t bytes,
+					 uint64_t flags);
+STANDIN_API cu_result cuMulticastBindAddr(uint64_t multicast, size_t multicast_offset,
+					  cu_ptr address, size_t bytes, uint64_t flags);
+struct standin_ipc { /* CUipcMemHandle; of another process: 1, its number, bytes */
+	uint64_t words[8];
+};
+STANDIN_API cu_result cuIpcGetMemHandle(struct standin_ipc *handle, cu_ptr address);
+STANDIN_API cu_result cuIpcOpenMemHandle_v2(cu_ptr *address, struct standin_ipc handle,
+					    unsigned flags);
+STANDIN_API cu_result cuIpcCloseMemHandle(cu_ptr address);
+STANDIN_API cu_result cuMemPoolExportPointer(struct standin_ipc *data, cu_ptr address);
+STANDIN_API cu_result cuMemPoolImportPointer(cu_ptr *address, struct CUmemPoolHandle_st *pool,
+					     struct standin_ipc *data);
+STANDIN_API cu_result cuMemGetHandleForAddressRange(void *handle, cu_ptr address, size_t bytes,
+						    int type, uint64_t flags);
+/* The external memory and the resource are so many bytes. */
+STANDIN_API cu_result cuExternalMemoryGetMappedBuffer(cu_ptr *address, void *memory,
+						      const struct cu_external_buffer *buffer);
+STANDIN_API cu_result cuGraphicsResourceGetMappedPointer_v2(cu_ptr *address, size_t *bytes,
+							    size_t *resource);
+/* No function of the driver: another process, of which nobody here is told, adds to n words as soon
+ * as the program has waited: before its next call, or between what others do meanwhile. */
+STANDIN_API void standin_peer_add(cu_ptr address, size_t n, unsigned value);
 STANDIN_API cu_result cuMemcpy(cu_ptr to, cu_ptr from, size_t n);
 STANDIN_API cu_result cuMemcpyAsync(cu_ptr to, cu_ptr from, size_t n, struct CUstream_st *stream);
 STANDIN_API cu_result cuMemcpyHtoD_v2(cu_ptr to, const void *from, size_t n);

@@ -93,15 +93,21 @@ cu_ptr gpu_allocate(size_t bytes, size_t align)
 	return at;
 }
 
+cu_ptr gpu_backing(const struct gpu_memory *m, cu_ptr address)
+{
+	return m->mapped ? m->backing + (address - m->address) : address;
+}
+
 void *gpu_at(cu_ptr address, size_t n)
 {
 	const struct gpu_memory *m = gpu_memory_of(address);
 
-	if (!m || n > m->size || address - m->address > m->size - n)
+	if (!m || n > m->size || address - m->address > m->size - n || (m->mapped && !m->backing))
 		return NULL;
 	if (gpu.running && m->kind == MEMORY_DEVICE && m->device != gpu.running->device &&
 	    !gpu.running->peers[m->device])
 		return NULL;
+	address = gpu_backing(m, address);
 	if (m->kind == MEMORY_DEVICE)
 		return gpu.base + (address - (cu_ptr)(uintptr_t)gpu.host_base);
 	return (void *)(uintptr_t)address;

@@ -42,9 +42,11 @@ struct gpu_memory {
 	cu_ptr address;
 	size_t size;
 	enum gpu_memory_kind kind;
-	int device;  /* where it lies */
-	bool own;    /* taken by the injected library */
-	bool mapped; /* by the program's own address reservation: freed by cuMemUnmap */
+	int device;          /* where it lies */
+	bool own;            /* taken by the injected library */
+	bool mapped;         /* an address reservation: */
+	cu_ptr backing;      /* where its memory is; 0: nothing is mapped */
+	uint64_t allocation; /* number of what is mapped, see shared.c */
 };
 
 struct gpu_global {
@@ -179,11 +181,16 @@ cu_ptr gpu_allocate(size_t bytes, size_t align);
 bool gpu_memory_add(cu_ptr address, size_t size, enum gpu_memory_kind kind);
 struct gpu_memory *gpu_memory_of(cu_ptr address);
 bool gpu_memory_remove(cu_ptr address);
+/* The address of plain memory for one that may be mapped to it. */
+cu_ptr gpu_backing(const struct gpu_memory *m, cu_ptr address);
 /* Where the device finds n bytes; NULL: not (all) of one live memory. */
 void *gpu_at(cu_ptr address, size_t n);
 /* Memory of the host that the device does not know can be copied all the same: its source is read
  * before the call returns, and a copy into it is over when the call returns. */
 bool gpu_is_pageable(cu_ptr address);
+
+/* What another process has to do it does now; see standin_peer_add. */
+void gpu_peer_turn(void);
 
 struct gpu_command *gpu_command_new(enum gpu_command_kind kind);
 /* Takes the command; into the stream, or into the graph that it is being captured to. */

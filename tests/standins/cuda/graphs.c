@@ -291,6 +291,8 @@ cu_result cuGraphLaunch(struct CUgraphExec_st *exec, struct CUstream_st *stream)
 	s = stream_of(stream);
 	if (!s || !exec)
 		END(ERROR_INVALID_HANDLE);
+	if (call.injected)
+		gpu_peer_turn();
 	standin_count(call.injected ? "replayed graphs" : "graphs", 1);
 	enqueue_all(s, &exec->graph);
 	END(CU_OK);

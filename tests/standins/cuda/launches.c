@@ -487,6 +487,7 @@ static cu_result launch(const struct call *call, struct CUfunc_st *function, con
 		return CU_INVALID_VALUE;
 	}
 	if (call->injected && strncmp(function->kernel->name, "retally_", 8)) {
+		gpu_peer_turn();
 		standin_count("replayed launches", 1);
 		if (standin_fault("hang", &ms))
 			c->launch.until_ns = clock_ns() + ms * 1000000ull;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory of the stand-in driver: plain, in pools, managed, pinned, registered, mapped. */
+/* Memory of the stand-in driver: plain, in pools, managed, pinned, registered. */
 #include "driver.h"
 
 #include <stdlib.h>
@@ -267,6 +267,8 @@ cu_result cuPointerGetAttribute(void *value, int attribute, cu_ptr address)
 	unsigned number = 0;
 
 	BEGIN(cuPointerGetAttribute);
+	if (call.injected && standin_fault("pointer", NULL))
+		END(ERROR_OPERATING_SYSTEM);
 	m = gpu_memory_of(address);
 	if (!m)
 		END(CU_INVALID_VALUE);
@@ -294,98 +296,4 @@ cu_result cuPointerGetAttribute(void *value, int attribute, cu_ptr address)
 	}
 	memcpy(value, &number, sizeof(number));
 	END(CU_OK);
-}
-
-/* ---- addresses and memory apart ---- */
-
-cu_result cuMemAddressReserve(cu_ptr *address, size_t bytes, size_t align, cu_ptr wish,
-			      uint64_t flags)
-{
-	struct {
-		cu_ptr *address;
-		size_t bytes, align;
-		cu_ptr wish;
-		uint64_t flags;
-	} p = {address, bytes, align, wish, flags};
-
-	BEGIN(cuMemAddressReserve);
-	*address = gpu_allocate(bytes, 2u << 20);
-	/* Reserved is not mapped: nothing can be reached there yet. */
-	if (*address)
-		gpu_memory_of(*address)->mapped = true;
-	END(*address ? CU_OK : CU_OUT_OF_MEMORY);
-}
-
-cu_result cuMemAddressFree(cu_ptr address, size_t bytes)
-{
-	struct {
-		cu_ptr address;
-		size_t bytes;
-	} p = {address, bytes};
-
-	BEGIN(cuMemAddressFree);
-	END(gpu_memory_remove(address) ? CU_OK : CU_INVALID_VALUE);
-}
-
-cu_result cuMemCreate(uint64_t *handle, size_t bytes, const void *properties, uint64_t flags)
-{
-	struct {
-		uint64_t *handle;
-		size_t bytes;
-		const void *properties;
-		uint64_t flags;
-	} p = {handle, bytes, properties, flags};
-
-	BEGIN(cuMemCreate);
-	*handle = bytes;
-	END(bytes % (2u << 20) ? CU_INVALID_VALUE : CU_OK);
-}
-
-cu_result cuMemRelease(uint64_t handle)
-{
-	struct {
-		uint64_t handle;
-	} p = {handle};
-
-	BEGIN(cuMemRelease);
-	END(handle ? CU_OK : CU_INVALID_VALUE);
-}
-
-cu_result cuMemMap(cu_ptr address, size_t bytes, size_t offset, uint64_t handle, uint64_t flags)
-{
-	struct {
-		cu_ptr address;
-		size_t bytes, offset;
-		uint64_t handle, flags;
-	} p = {address, bytes, offset, handle, flags};
-	const struct gpu_memory *m;
-
-	BEGIN(cuMemMap);
-	m = gpu_memory_of(address);
-	END(m && m->mapped && bytes <= handle ? CU_OK : CU_INVALID_VALUE);
-}
-
-cu_result cuMemUnmap(cu_ptr address, size_t bytes)
-{
-	struct {
-		cu_ptr address;
-		size_t bytes;
-	} p = {address, bytes};
-
-	BEGIN(cuMemUnmap);
-	gpu_context_wait(context_current());
-	END(gpu_memory_of(address) ? CU_OK : CU_INVALID_VALUE);
-}
-
-cu_result cuMemSetAccess(cu_ptr address, size_t bytes, const void *access, size_t n)
-{
-	struct {
-		cu_ptr address;
-		size_t bytes;
-		const void *access;
-		size_t n;
-	} p = {address, bytes, access, n};
-
-	BEGIN(cuMemSetAccess);
-	END(gpu_memory_of(address) ? CU_OK : CU_INVALID_VALUE);
 }

@@ -212,6 +212,45 @@ static void unsavable(void **state)
 	fake_release(&f);
 }
 
+/* Memory that is given to others, in its window and between two; one that is never named is hashed.
+ */
+static void shared(void **state)
+{
+	static const char why[] = "it was given away";
+	const uint32_t flags = RUNTIME_MEMORY_UNSAVABLE | RUNTIME_MEMORY_HASHED;
+	struct replay_options o = {.mode = REPLAY_MODE_WINDOW, .verify = REPLAY_VERIFY_ALWAYS};
+	struct fake f;
+	int a, b, c;
+
+	(void)state;
+	fake_init(&f, 3);
+	fake_start(&f, &o);
+	a = fake_alloc(&f, 64, 0, NULL);
+	b = fake_alloc(&f, 64, 0, NULL);
+	c = fake_alloc(&f, 64, flags, why);
+	for (int i = 0; i < 3; i++)
+		f.buffers[i == 0 ? a : i == 1 ? b : c].bytes[0] = 0;
+	for (int i = 0; i < 3; i++) {
+		fake_launch(&f, &(struct fake_launch)FAKE(sparse, .n_args = 1, .args = {a}));
+		if (i == 1) /* nobody has waited: its window is lost */
+			replay_memory_share(f.device, f.buffers[a].record, flags, why);
+		fake_sync(&f, "finish");
+		fake_launch(&f, &(struct fake_launch)FAKE(sparse, .n_args = 1, .args = {b}));
+		fake_sync(&f, "finish");
+	}
+	fake_launch(&f, &(struct fake_launch)FAKE(outside, .n_args = 1, .args = {b}, .hidden = c,
+						  .value = 1));
+	fake_sync(&f, "finish");
+	fake_stop(&f);
+	assert_int_equal(f.buffers[a].bytes[0], 3);
+	assert_int_equal(f.buffers[c].bytes[0], 1);
+	assert_int_equal(fake_declined(&f, "given to others inside its window", -1), 1);
+	assert_int_equal(fake_declined(&f, why, -1), 1);
+	assert_int_equal(fake_declined(&f, "wrote outside its reach", -1), 1);
+	fake_check_records(&f, 3, 1);
+	fake_release(&f);
+}
+
 /* A kernel that waits for a flag which the host sets after the call that ends the window. */
 static void waits_for_host(void **state)
 {
@@ -387,6 +426,7 @@ int main(void)
 		cmocka_unit_test(unsavable),       cmocka_unit_test(waits_for_host),
 		cmocka_unit_test(waits_in_a_pass), cmocka_unit_test(wait_for_each_other),
 		cmocka_unit_test(no_wait),         cmocka_unit_test(declined_early),
+		cmocka_unit_test(shared),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -149,12 +149,42 @@ static void shares(void **state)
 	assert_false(memories_share(&all, 2 * PAGE, &m));
 }
 
+static void gives(void **state)
+{
+	struct program_memory m;
+
+	(void)state;
+	add(PAGE, PAGE, 1);
+	for (unsigned i = 3; i <= 5; i++)
+		assert_true(memories_add(
+			&all, &(struct program_memory){.address = i * PAGE,
+						       .size = PAGE,
+						       .kind = i == 4 ? MEMORY_HOST : MEMORY_DEVICE,
+						       .mapping_of = 9}));
+	assert_false(memories_give(&all, 2 * PAGE, &m));
+	assert_true(memories_give(&all, PAGE + 1, &m));
+	assert_int_equal(m.kind, MEMORY_GIVEN);
+	assert_int_equal(m.address, PAGE);
+	assert_false(memories_give(&all, PAGE + 1, &m)); /* once */
+	assert_false(memories_give_mapping(&all, 8, &m));
+	for (unsigned i = 5; i >= 3; i -= 2) {
+		assert_true(memories_give_mapping(&all, 9, &m));
+		assert_int_equal(m.address, i * PAGE);
+		assert_true(memories_find(&all, i * PAGE, &m));
+		assert_int_equal(m.kind, MEMORY_GIVEN);
+	}
+	assert_false(memories_give_mapping(&all, 9, &m)); /* the host's stays that */
+	assert_true(memories_find(&all, 4 * PAGE, &m));
+	assert_int_equal(m.kind, MEMORY_HOST);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(finds_by_address, empty),
 		cmocka_unit_test_setup(forgets_what_overlaps, empty),
 		cmocka_unit_test_setup(takes, empty),
+		cmocka_unit_test_setup(gives, empty),
 		cmocka_unit_test_setup(scans_words, empty),
 		cmocka_unit_test_setup(shares, empty),
 		cmocka_unit_test_setup_teardown(names_once, empty, empty),

@@ -1,0 +1,44 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Memory that other processes, devices and APIs have, too: what they write is not undone, kernels that reach it run once, for
+# that reason, and what is the program's alone is replayed.
+# shellcheck source=tests/cli/cuda/lib.sh
+. "$RETALLY_SOURCE/tests/cli/cuda/lib.sh"
+list='given given_late given_chain given_copy taken segments segments_given segments_taken segments_twice multicast'
+# shellcheck disable=SC2086
+"$traps" $list >want
+given='"memory that was given to other processes, too, or is mapped twice"'
+for mode in window kernel auto; do
+	# shellcheck disable=SC2086
+	run o "$three" --replay $mode -- "$traps" $list
+	same $? want "$mode"
+	clean "$mode"
+	[ $mode = auto ] && continue
+	is "$("$retally" report o --by reason --format csv | sed -n 's/,kernel,not counted,/ /p' | sort)" "$(
+		sort <<-END
+			2,CUDA graph $given
+			2,chain $given
+			1,chain wrote outside its reach
+			39,update $given
+			32,update "memory of another process, API or device"
+		END
+	)" "$mode: what others have is named"
+	is "$("$retally" report o --by dispatch --format csv --wide 2>/dev/null | awk -F, '
+		NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next } { n[$c["counted"]]++ } END { print n[3] }')" 29 "$mode: all others are counted"
+done
+
+# The controls: given away unseen, all of it is put back.
+for trap in given given_late given_chain segments_given multicast; do
+	"$traps" $trap >alone
+	RETALLY_STANDIN_FAIL=given run o "$three" --replay window -- "$traps" $trap
+	! cmp -s alone out
+	ok $? "the control: $trap breaks when it is not known that others have it"
+done
+
+# What the driver does not tell the size of may be anywhere.
+"$traps" given taken >alone
+RETALLY_STANDIN_FAIL=pointer run o "$three" --replay window -- "$traps" given taken
+same $? alone 'sizes that are not told'
+is "$("$retally" report o --by reason --format csv | sed -n 's/,kernel,not counted,/ /p' | sort)" "12,update $given
+20,update \"there is memory of another process, and the driver does not say how much\"" 'sizes that are not told: nothing is replayed from then on'
+done_testing
