@@ -317,6 +317,25 @@ static void transfers(void)
 	works(cuMemFreeHost(pinned));
 }
 
+/* Copies that are under way into one half of what a kernel of another stream has the other half of:
+ * of a kind that is not recorded, then, while no window is open, of one that would be. */
+static void beside(void)
+{
+	unsigned half = N / 2;
+
+	for (int i = 0; i < 4; i++) {
+		if (i % 2)
+			works(cuMemcpyAsync(a + BYTES / 2, b, BYTES / 2, q2));
+		else
+			works(cuMemcpyDtoDAsync_v2(a + BYTES / 2, b, BYTES / 2, q2));
+		launch(q, "update", &a, &half);
+		works(cuStreamSynchronize(q));
+		works(cuStreamSynchronize(q2));
+		launch(q, "update", &b, &n);
+		works(cuStreamSynchronize(q));
+	}
+}
+
 static void called(void *data)
 {
 	++*(unsigned *)data;
@@ -571,6 +590,7 @@ int main(int argc, char **argv)
 		     {"library", library, 0},
 		     {"kinds", kinds, 0},
 		     {"wild", wild, 1},
+		     {"beside", beside, 0},
 		     {"profiler", profiler, 1},
 		     {"nvtx", nvtx, 1},
 		     {"waits", waits, 1},

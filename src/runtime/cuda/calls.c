@@ -221,6 +221,7 @@ bool cuda_calls_find(const char *name, struct cuda_call_entry *entry_out, bool *
 	    find_in(cuda_memory_calls, cuda_n_memory_calls, plain, entry_out) ||
 	    find_in(cuda_shared_calls, cuda_n_shared_calls, plain, entry_out) ||
 	    find_in(cuda_array_calls, cuda_n_array_calls, plain, entry_out) ||
+	    find_in(cuda_queued_calls, cuda_n_queued_calls, plain, entry_out) ||
 	    find_in(cuda_graph_calls, cuda_n_graph_calls, plain, entry_out))
 		return true;
 	if (has_prefix(plain))

@@ -36,6 +36,9 @@ extern const size_t cuda_n_shared_calls;
 /* In arrays.c. */
 extern const struct cuda_call_entry cuda_array_calls[];
 extern const size_t cuda_n_array_calls;
+/* In queued_calls.c. */
+extern const struct cuda_call_entry cuda_queued_calls[];
+extern const size_t cuda_n_queued_calls;
 /* In graphs.c. */
 extern const struct cuda_call_entry cuda_graph_calls[];
 extern const size_t cuda_n_graph_calls;
@@ -63,6 +66,10 @@ void cuda_leave(void *device);
 void cuda_boundary(struct cuda_context *c, const char *why);
 /* The same for the call itself. */
 cuda_call cuda_call_boundary;
+/* Work was put there that is not recorded: it is waited for before anything is replayed. */
+void cuda_queued(struct cuda_context *c, struct CUstream_st *stream);
+/* A captured call makes a graph node and runs nothing. */
+bool cuda_is_captured(struct CUstream_st *stream);
 /* The result of the program's call, at CUPTI_EXIT. */
 cu_result cuda_result(const struct cupti_callback_data *data);
 /* The stream as it must be named outside the variant of the call. */

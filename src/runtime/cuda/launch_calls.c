@@ -15,8 +15,7 @@ static _Thread_local struct {
 	struct runtime_op op;
 } pending __attribute__((tls_model("initial-exec")));
 
-/* A captured call makes a graph node and runs nothing. */
-static bool is_captured(struct CUstream_st *stream)
+bool cuda_is_captured(struct CUstream_st *stream)
 {
 	int status = 0;
 
@@ -62,7 +61,7 @@ static void launch(struct cuda_context *c, const struct cu_launch_config *config
 	bool wanted;
 
 	k.stream = cuda_stream_name(config->stream);
-	if (is_captured(k.stream))
+	if (cuda_is_captured(k.stream))
 		return;
 	f = cuda_functions_get(c, function, name);
 	wanted = !f || (f->wanted && !replay_outside(cuda_session.replay));
@@ -135,7 +134,7 @@ static void launch_graph(struct cuda_context *c, const struct cupti_callback_dat
 	struct CUstream_st *stream = cuda_stream_name(p->stream);
 	struct runtime_op op;
 
-	if (is_captured(stream))
+	if (cuda_is_captured(stream))
 		return;
 	cuda_session_open_device(c);
 	if (!c->device)
@@ -155,7 +154,7 @@ static void host_function(struct cuda_context *c, const struct cupti_callback_da
 	/* The stream is the first argument of both. */
 	struct CUstream_st *stream = cuda_stream_name(*(struct CUstream_st *const *)data->params);
 
-	if (!c->device || is_captured(stream))
+	if (!c->device || cuda_is_captured(stream))
 		return;
 	op.queue = (uint64_t)(uintptr_t)stream;
 	op.queue_native = stream;
@@ -270,9 +269,28 @@ static void transfer(struct cuda_context *c, struct cuda_op *op, cu_ptr to, cu_p
 	operation_begin(c, &described);
 }
 
+/* All of these have their stream in one place. What of them was not recorded goes on beside what
+ * is. */
+static void transfer_end(struct cuda_context *c, const struct cupti_callback_data *data)
+{
+	const struct cu_dtod_params *p = data->params;
+
+	_Static_assert(offsetof(struct cu_dtod_params, stream) ==
+				       offsetof(struct cu_htod_params, stream) &&
+			       offsetof(struct cu_dtod_params, stream) ==
+				       offsetof(struct cu_set8_params, stream) &&
+			       offsetof(struct cu_dtod_params, stream) ==
+				       offsetof(struct cu_set16_params, stream) &&
+			       offsetof(struct cu_dtod_params, stream) ==
+				       offsetof(struct cu_set32_params, stream),
+		       "ABI");
+	operation_end(c, data);
+	cuda_queued(c, cuda_stream_name(p->stream));
+}
+
 static bool is_watched(struct cuda_context *c, struct CUstream_st *stream)
 {
-	return c->device && !is_captured(stream);
+	return c->device && !cuda_is_captured(stream);
 }
 
 static struct cuda_op *transfer_op(enum cuda_op_kind kind, struct CUstream_st *stream, cu_ptr to,
@@ -395,11 +413,11 @@ const struct cuda_call_entry cuda_launch_calls[] = {
 	{"cuStreamDestroy_v2", stream_destroyed, NULL},
 	{"cuModuleUnload", module_unloaded, NULL},
 	{"cuLibraryUnload", library_unloaded, NULL},
-	{"cuMemcpyDtoDAsync_v2", copy_device, operation_end},
-	{"cuMemcpyHtoDAsync_v2", copy_to_device, operation_end},
+	{"cuMemcpyDtoDAsync_v2", copy_device, transfer_end},
+	{"cuMemcpyHtoDAsync_v2", copy_to_device, transfer_end},
 	{"cuMemcpyDtoHAsync_v2", copy_to_host, NULL},
-	{"cuMemsetD8Async", set8, operation_end},
-	{"cuMemsetD16Async", set16, operation_end},
-	{"cuMemsetD32Async", set32, operation_end},
+	{"cuMemsetD8Async", set8, transfer_end},
+	{"cuMemsetD16Async", set16, transfer_end},
+	{"cuMemsetD32Async", set32, transfer_end},
 };
 const size_t cuda_n_launch_calls = sizeof(cuda_launch_calls) / sizeof(*cuda_launch_calls);

@@ -17,7 +17,7 @@
 
 #define CUDA_CONTEXTS_MAX 64
 #define CUDA_STREAMS_MAX  256
-#define CUDA_PASSED_MAX   16
+#define CUDA_PASSED_MAX   256
 
 struct cuda_function;
 struct cuda_store;

@@ -47,6 +47,14 @@ fails copy@2x60 'CUDA_ERROR_OPERATING_SYSTEM \(304\)' 'many copies end half-way'
 fails hang@4x1=400 '3 of 3 passes' 'a replayed kernel takes its time'
 is "$(grep -c declined err)" 0 'and is counted'
 
+# A copy of the program that is under way is waited for before anything is put back beside it.
+"$traps" beside >want.beside
+for mode in window kernel auto; do
+	RETALLY_STANDIN_FAIL=late-copy=30 run o "$three" --replay $mode -- "$traps" beside
+	same $? want.beside "a copy is under way, $mode"
+	clean "a copy is under way, $mode"
+done
+
 # One that does not end within the engine's bound; meanwhile the rest.
 (
 	mkdir hang

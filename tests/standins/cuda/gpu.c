@@ -204,7 +204,7 @@ static void fill(unsigned char *to, const struct gpu_command *c)
 		memcpy(to + i * c->width, &c->value, c->width);
 }
 
-static uint64_t clock_ns(void)
+uint64_t gpu_clock_ns(void)
 {
 	struct timespec t;
 
@@ -232,7 +232,7 @@ static enum gpu_step step_kernel(struct gpu_launch *l)
 {
 	enum gpu_step step;
 
-	if (l->until_ns > clock_ns())
+	if (l->until_ns > gpu_clock_ns())
 		return STEP_AGAIN;
 	memset(l->work, 0, sizeof(l->work));
 	gpu.running = l->function->module->context;
@@ -296,6 +296,8 @@ static enum gpu_step step(struct gpu_command *c)
 		gpu.cold = fills_cache(&c->launch);
 		return step_kernel(&c->launch);
 	case COMMAND_COPY:
+		if (c->launch.until_ns > gpu_clock_ns())
+			return STEP_AGAIN;
 		gpu.cold &= c->n <= 8; /* a result that is fetched is one line */
 		from = c->staged ? c->staged : gpu_at(c->from, c->n);
 		to = gpu_at(c->to, c->n);

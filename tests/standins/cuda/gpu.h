@@ -192,6 +192,7 @@ bool gpu_is_pageable(cu_ptr address);
 /* What another process has to do it does now; see standin_peer_add. */
 void gpu_peer_turn(void);
 
+uint64_t gpu_clock_ns(void);
 struct gpu_command *gpu_command_new(enum gpu_command_kind kind);
 /* Takes the command; into the stream, or into the graph that it is being captured to. */
 void gpu_enqueue(struct CUstream_st *s, struct gpu_command *c);

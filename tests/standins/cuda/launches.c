@@ -435,14 +435,6 @@ cu_result cuKernelGetName(const char **name, struct CUkern_st *kernel)
 
 /* ---- launches ---- */
 
-static uint64_t clock_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 static bool arguments(struct gpu_launch *l, void **list, void **extra)
 {
 	const struct gpu_kernel *k = l->function->kernel;
@@ -490,7 +482,7 @@ static cu_result launch(const struct call *call, struct CUfunc_st *function, con
 		gpu_peer_turn();
 		standin_count("replayed launches", 1);
 		if (standin_fault("hang", &ms))
-			c->launch.until_ns = clock_ns() + ms * 1000000ull;
+			c->launch.until_ns = gpu_clock_ns() + ms * 1000000ull;
 	} else if (!call->injected) {
 		standin_count("launches", 1);
 		if (standin_fault("lost", NULL)) {

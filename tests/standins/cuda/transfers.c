@@ -17,6 +17,7 @@ static cu_result copy(const struct call *call, cu_ptr to, cu_ptr from, size_t n,
 {
 	struct CUstream_st *s = stream_of(handle);
 	struct gpu_command *c;
+	unsigned ms;
 
 	if (!s)
 		return ERROR_INVALID_HANDLE;
@@ -33,6 +34,9 @@ static cu_result copy(const struct call *call, cu_ptr to, cu_ptr from, size_t n,
 	c->to = to;
 	c->from = from;
 	c->n = n;
+	/* On its way for so long; nothing else of the stream begins before. */
+	if (!call->injected && !wait && standin_fault("late-copy", &ms))
+		c->launch.until_ns = gpu_clock_ns() + ms * 1000000ull;
 	if (call->injected && standin_fault("copy", NULL)) { /* half of it is done */
 		c->n = n / 2;
 		gpu_enqueue(s, c);
