@@ -47,7 +47,8 @@ for list in sources chips counters metrics sets; do
 		"list $list: JSON and CSV have the same rows and the same first column"
 done
 # Names are the program's: no format breaks on them, and no terminal obeys them.
-names=($'\e[31mred\x01' $'bad \xff\xc0\xaf utf' 'comma,"quote"' $'new\r\nline' '</script><b>' '=1+1')
+names=($'\e[31mred\x01' $'bad \xff\xc0\xaf utf' 'comma,"quote"' $'new\r\nline' '</script><b>'
+	'=1+1' '+cmd|x!A1' '-2+3' '@SUM(A1)')
 exits 0 'a run with hostile names' "$retally" run -q --source sim --replay range -m ipc -o hostile -- \
 	"$programs/sim_program" ${#names[@]} named "${names[@]}"
 exits 0 'as text' "$retally" report hostile
@@ -57,8 +58,8 @@ for what in 'report hostile --format csv' 'report hostile --by dispatch --wide -
 	exits 0 "$what" "$retally" $what
 	is "$(python3 -c 'import csv
 rows = list(csv.reader(open("out", newline="", encoding="utf-8")))
-print(len({len(r) for r in rows}), len({c for r in rows for c in r if c in ("comma,\"quote\"", "new\r\nline", "</script><b>", "=1+1")}))')" \
-		'1 4' "$what: UTF-8, rows as long, names as they are"
+print(len({len(r) for r in rows}), len({c for r in rows for c in r if c in ("comma,\"quote\"", "new\r\nline", "</script><b>", "=1+1", "+cmd|x!A1", "-2+3", "@SUM(A1)")}))')" \
+		'1 7' "$what: UTF-8, rows as long, names as they are"
 done
 for layout in wide long; do
 	exits 2 "--$layout without dispatches" "$retally" report whole --$layout
