@@ -166,7 +166,9 @@ static int prepare(struct maker *m, struct error *err)
 		rc = sql_prepare(m->db, "INSERT INTO execution VALUES(?, ?, ?, ?, ?, ?, ?, ?)",
 				 &m->add_execution, err);
 	if (!rc)
-		rc = sql_prepare(m->db, "INSERT INTO dispatch_match VALUES(?, ?, ?, ?, ?, ?, ?)",
+		/* Numbers from 2^63 on, which only a lying spool has, are alike as REAL. */
+		rc = sql_prepare(m->db,
+				 "INSERT OR IGNORE INTO dispatch_match VALUES(?, ?, ?, ?, ?, ?, ?)",
 				 &m->add_match, err);
 	if (!rc)
 		rc = sql_prepare(m->db,

@@ -23,7 +23,7 @@ struct execution {
 	uint32_t pass;      /* 0: in place */
 	size_t lane, order;
 	VEC(struct item) items;
-	struct id_map seen; /* (dispatch, unit) to item + 1; another kernel is another item */
+	struct id_map seen; /* (dispatch, kernel) to item */
 };
 struct spool_lane {
 	int64_t spool;

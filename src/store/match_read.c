@@ -190,16 +190,17 @@ static int take_row(struct maker *m, struct execution *e, const struct block_row
 		.device = r->kind.device,
 	};
 	uint64_t at = 0;
-	bool known = id_map_get(&e->seen, it.dispatch, it.unit, &at);
+	/* A row of table kernel is of one unit. */
+	bool known = id_map_get(&e->seen, it.dispatch, (uint32_t)it.kernel, &at);
 
-	if (known && e->items.items[at].kernel == it.kernel) /* counted in another pass, or again */
+	if (known) /* counted in another pass, or again */
 		return take_anchors(m, pass, &e->items.items[at], false, err);
 	memcpy(it.shape, r->kind.grid, sizeof(r->kind.grid));
 	memcpy(it.shape + 3, r->kind.block, sizeof(r->kind.block));
 	it.key = key_of(m, &it, false);
 	it.loose = key_of(m, &it, true);
 	if (!it.key || !it.loose || !vec_push(&e->items, it) ||
-	    !id_map_set(&e->seen, it.dispatch, it.unit, e->items.n - 1))
+	    !id_map_set(&e->seen, it.dispatch, (uint32_t)it.kernel, e->items.n - 1))
 		return match_no_memory(err);
 	return take_anchors(m, pass, &e->items.items[e->items.n - 1], true, err);
 }

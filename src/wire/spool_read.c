@@ -87,9 +87,11 @@ static int spool_check_header(struct spool_reader *r, struct error *err)
 	if ((uintptr_t)r->bytes % 8)
 		return error_set(err, RC_INVALID, "%s: the bytes are not 8-byte aligned", r->name);
 	if (r->size < sizeof(*h) || spool_is_zero(r->bytes, sizeof(h->magic)))
-		return error_set(err, RC_CORRUPT,
-				 "%s: no spool header; the process ended before it was written",
-				 r->name);
+		return error_set(
+			err, RC_CORRUPT,
+			"%s: no spool header; the process ended before it was written, or the "
+			"file was emptied",
+			r->name);
 	memcpy(&r->header, r->bytes, sizeof(r->header));
 	if (memcmp(h->magic, SPOOL_MAGIC, sizeof(h->magic)))
 		return error_set(err, RC_CORRUPT, "%s: not a spool file", r->name);
