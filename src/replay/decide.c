@@ -52,6 +52,12 @@ static enum replay_verdict decide_dispatch(struct replay_device *d, const struct
 	const char *reason;
 	bool held;
 
+	if (op->flags & RUNTIME_OP_LEAVE_ALONE) {
+		window_drop(d, op->why, true);
+		live_drop(d, op->why);
+		record_decline(d, k, op->why, SPOOL_INSTEAD_NOTHING, 1);
+		return REPLAY_LIVE;
+	}
 	if (d->mode == REPLAY_MODE_NONE && !k->undrainable) {
 		window_stand_aside(d, op, k);
 		if (!until_known(d, op, k))

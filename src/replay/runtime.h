@@ -96,6 +96,9 @@ enum runtime_op_flag {
 	RUNTIME_OP_REACH_EXACT = 1 << 2,
 	/* The dispatch is the launch of exactly one kernel. */
 	RUNTIME_OP_ONE_KERNEL = 1 << 3,
+	/* Nothing may be asked of the device now, for `why`: it is launched and declined. Goes with
+	 * the first two. */
+	RUNTIME_OP_LEAVE_ALONE = 1 << 4,
 };
 struct runtime_op {
 	enum runtime_op_kind kind;

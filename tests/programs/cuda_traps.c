@@ -591,6 +591,7 @@ int main(int argc, char **argv)
 		     {"kinds", kinds, 0},
 		     {"wild", wild, 1},
 		     {"beside", beside, 0},
+		     {"capture", capture, 1},
 		     {"profiler", profiler, 1},
 		     {"nvtx", nvtx, 1},
 		     {"waits", waits, 1},

@@ -31,6 +31,7 @@ void show(const char *name, uint64_t value);
 /* cuda_traps_graphs.c */
 void graph(void);
 void graph_only(void);
+void capture(void);
 void graph_kinds(void);
 void collectives(void);
 /* cuda_traps_shared.c */

@@ -24,6 +24,26 @@ void graph(void)
 	works(cuGraphDestroy(g));
 }
 
+/* A stream is captured that has work to do. */
+void capture(void)
+{
+	struct CUgraph_st *g;
+	struct CUgraphExec_st *e;
+
+	for (int i = 0; i < 3; i++) {
+		launch(q, "update", &a, &n);
+		works(cuStreamBeginCapture_v2(q, 0));
+		launch(q, "update", &b, &n);
+		launch(q2, "update", &c, &n);
+		works(cuStreamEndCapture(q, &g));
+		works(cuGraphInstantiateWithFlags(&e, g, 0));
+		works(cuGraphLaunch(e, q));
+		works(cuStreamSynchronize(q));
+		works(cuGraphExecDestroy(e));
+		works(cuGraphDestroy(g));
+	}
+}
+
 /* A variable that no plain launch ever told of, and a copy on the device. */
 void graph_only(void)
 {

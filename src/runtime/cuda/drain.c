@@ -5,6 +5,8 @@
  */
 #include "runtime/cuda/drain.h"
 
+#include "runtime/cuda/calls.h"
+
 #include <time.h>
 
 #define EVENT_DISABLE_TIMING 2u
@@ -90,6 +92,17 @@ static void pause_between(uint64_t waited_ns)
 	nanosleep(&t, NULL);
 }
 
+/* An event in such a stream would become a part of the program's graph. */
+static bool is_capturing(const struct cuda_context *c)
+{
+	if (cuda_session.captures <= 0)
+		return false;
+	for (unsigned i = 0; i < c->n_busy; i++)
+		if (cuda_is_captured(c->busy[i].stream))
+			return true;
+	return c->busy_overflow;
+}
+
 int cuda_drain(void *device, uint64_t bound_ns, struct error *err)
 {
 	const struct cuda_driver *d = &cuda_session.driver;
@@ -105,6 +118,8 @@ int cuda_drain(void *device, uint64_t bound_ns, struct error *err)
 		cuda_drain_note(c, c->own);
 		c->own_busy = false;
 	}
+	if (is_capturing(c))
+		return error_set(err, RC_TIMEOUT, "a stream with work to do is being captured");
 	if (c->busy_overflow) {
 		result = d->context_wait();
 		c->n_busy = 0;

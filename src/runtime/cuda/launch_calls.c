@@ -51,6 +51,27 @@ static void operation_end(struct cuda_context *c, const struct cupti_callback_da
 	replay_after(pending.context->device, &pending.op, cuda_result(data) == CU_OK);
 }
 
+/* While a stream is captured most calls of ours are not allowed, and would spoil the capture: what
+ * goes to other streams is left alone. Begun and ended like an operation. */
+static bool leave_alone(struct cuda_context *c, struct CUstream_st *stream, const char *name)
+{
+	struct runtime_op op = {.kind = RUNTIME_DISPATCH,
+				.flags = RUNTIME_OP_NEVER_REPLAY | RUNTIME_OP_NO_WAIT_BEFORE |
+					 RUNTIME_OP_LEAVE_ALONE,
+				.why = "a stream is being captured",
+				.queue = (uint64_t)(uintptr_t)stream,
+				.queue_native = stream,
+				.kernel = name ? name : "?"};
+
+	if (cuda_session.captures <= 0)
+		return false;
+	if (c->device)
+		operation_begin(c, &op);
+	else
+		cuda_drain_note_passed(c, stream);
+	return true;
+}
+
 static void launch(struct cuda_context *c, const struct cu_launch_config *config,
 		   struct CUfunc_st *function, void **arguments, void **extra, bool cooperative,
 		   const char *name)
@@ -61,7 +82,7 @@ static void launch(struct cuda_context *c, const struct cu_launch_config *config
 	bool wanted;
 
 	k.stream = cuda_stream_name(config->stream);
-	if (cuda_is_captured(k.stream))
+	if (cuda_is_captured(k.stream) || leave_alone(c, k.stream, name))
 		return;
 	f = cuda_functions_get(c, function, name);
 	wanted = !f || (f->wanted && !replay_outside(cuda_session.replay));
@@ -134,7 +155,7 @@ static void launch_graph(struct cuda_context *c, const struct cupti_callback_dat
 	struct CUstream_st *stream = cuda_stream_name(p->stream);
 	struct runtime_op op;
 
-	if (cuda_is_captured(stream))
+	if (cuda_is_captured(stream) || leave_alone(c, stream, "CUDA graph"))
 		return;
 	cuda_session_open_device(c);
 	if (!c->device)
@@ -389,9 +410,11 @@ const struct cuda_call_entry cuda_launch_calls[] = {
 	{"cuLaunchCooperativeKernel", launch_cooperative, operation_end},
 	{"cuLaunchCooperativeKernelMultiDevice", launch_on_several, operation_end},
 	{"cuGraphLaunch", launch_graph, operation_end},
-	{"cuStreamBeginCapture", NULL, capture_begun},
-	{"cuStreamBeginCapture_v2", NULL, capture_begun},
-	{"cuStreamBeginCaptureToGraph", NULL, capture_begun},
+	/* The window ends before: its end would record events in what is captured. */
+	{"cuStreamBeginCapture", cuda_call_boundary, capture_begun},
+	{"cuStreamBeginCapture_v2", cuda_call_boundary, capture_begun},
+	{"cuStreamBeginCaptureToGraph", cuda_call_boundary, capture_begun},
+	{"cuStreamBeginRecaptureToGraph", cuda_call_boundary, capture_begun},
 	{"cuStreamEndCapture", NULL, capture_ended},
 	{"cuLaunchHostFunc", host_function, operation_end},
 	{"cuStreamAddCallback", host_function, operation_end},

@@ -35,7 +35,8 @@ void cuda_memory_make_room(struct cuda_context *c, size_t bytes, const char *cal
 {
 	size_t free_bytes = 0, total = 0;
 
-	if (!c->device || cuda_session.driver.memory_info(&free_bytes, &total) ||
+	if (!c->device || cuda_session.captures > 0 ||
+	    cuda_session.driver.memory_info(&free_bytes, &total) ||
 	    free_bytes > bytes + CUDA_STORE_RESERVE_MIN)
 		return;
 	cuda_boundary(c, call);

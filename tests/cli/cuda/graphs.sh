@@ -21,6 +21,17 @@ RETALLY_STANDIN_FAIL=restore run o $launches --replay window -- "$traps" graph_o
 ! grep -qxF "$(grep '^graph table ' want)" out
 ok $? 'the control: without restoring, the output of graph_only breaks'
 
+# Captured while it has work to do, and launches beside the capture: those are left alone.
+"$traps" capture >want.capture
+for mode in window kernel auto none; do
+	run o $launches --replay $mode -- "$traps" capture
+	same $? want.capture "capture, $mode"
+	clean "capture, $mode"
+	is "$("$retally" report o --by reason --format csv | tail -n +2)" '3,update,kernel,not counted,a stream is being captured' \
+		"capture, $mode: only what is launched beside it is declined"
+done
+"$traps" graph graph_only >want
+
 # Not replayed. With a plan of one pass each is counted, live.
 "$traps" graph_kinds >want
 for counters in one three; do

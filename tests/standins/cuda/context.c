@@ -467,6 +467,8 @@ cu_result cuEventRecord(struct CUevent_st *event, struct CUstream_st *stream)
 	s = stream_of(stream);
 	if (!s || !event)
 		END(ERROR_INVALID_HANDLE);
+	if (s->capture && call.injected)
+		standin_violation("cuEventRecord by the injected library in a captured stream");
 	c = gpu_command_new(COMMAND_RECORD);
 	c->event = event;
 	c->generation = ++event->recorded;

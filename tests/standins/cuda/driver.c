@@ -95,8 +95,9 @@ void tell_resource(uint32_t id, struct CUctx_st *context, void *descriptor)
 static bool unsafe_in_capture(enum standin_function id)
 {
 	return id == CALL_cuMemAlloc_v2 || id == CALL_cuMemFree_v2 || id == CALL_cuMemHostAlloc ||
-	       id == CALL_cuMemFreeHost || id == CALL_cuCtxSynchronize ||
-	       id == CALL_cuMemcpyDtoH_v2 || id == CALL_cuMemcpyHtoD_v2 || id == CALL_cuMemcpy;
+	       id == CALL_cuMemFreeHost || id == CALL_cuCtxSynchronize || id == CALL_cuEventQuery ||
+	       id == CALL_cuEventSynchronize || id == CALL_cuMemcpyDtoH_v2 ||
+	       id == CALL_cuMemcpyHtoD_v2 || id == CALL_cuMemcpy;
 }
 
 static void tell_launch(const struct call *c, bool after)

@@ -106,6 +106,39 @@ static void exactly_once(void **state)
 	fake_release(&f);
 }
 
+/* Neither waited for nor counted; a window that was open is given up, since what the launch writes
+ * is not known. */
+static void left_alone(void **state)
+{
+	static const enum replay_mode modes[] = {REPLAY_MODE_WINDOW, REPLAY_MODE_NONE};
+
+	(void)state;
+	for (int m = 0; m < 2; m++) {
+		struct replay_options o = {.mode = modes[m]};
+		struct fake f;
+		int a;
+
+		fake_init(&f, 2);
+		fake_start(&f, &o);
+		a = fake_alloc(&f, 64, 0, NULL);
+		f.buffers[a].bytes[0] = 0;
+		fake_launch(&f, &(struct fake_launch)FAKE(append, .n_args = 1, .args = {a}));
+		fake_launch(&f, &(struct fake_launch)FAKE(append, .n_args = 1, .args = {a},
+							  .flags = RUNTIME_OP_NEVER_REPLAY |
+								   RUNTIME_OP_NO_WAIT_BEFORE |
+								   RUNTIME_OP_LEAVE_ALONE,
+							  .why = "hands off"));
+		fake_sync(&f, "finish");
+		fake_launch(&f, &(struct fake_launch)FAKE(append, .n_args = 1, .args = {a}));
+		fake_sync(&f, "finish");
+		fake_stop(&f);
+		assert_int_equal(f.buffers[a].bytes[0], 3);
+		assert_int_equal(fake_declined(&f, "hands off", SPOOL_INSTEAD_NOTHING), 2);
+		assert_int_equal(fake_declined(&f, "hands off", SPOOL_INSTEAD_ONE_PASS), 0);
+		fake_release(&f);
+	}
+}
+
 /* A kernel that does not end by itself, where the device must be drained around what is counted:
  * its unit stays open while the program goes on. Beside other work it is not counted. */
 static void held(void **state)
@@ -263,6 +296,7 @@ int main(void)
 		cmocka_unit_test(exactly_once), cmocka_unit_test(held),
 		cmocka_unit_test(unrecordable), cmocka_unit_test(refused_launches),
 		cmocka_unit_test(no_source),    cmocka_unit_test(disabled),
+		cmocka_unit_test(left_alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
