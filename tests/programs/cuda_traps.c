@@ -610,6 +610,8 @@ int main(int argc, char **argv)
 		     {"devices", devices, 1},
 		     {"borrowed", borrowed, 1},
 		     {"peers", peers, 1},
+		     {"numbers", numbers, 1}, /* before there was other memory at its places */
+		     {"pageable", pageable, 1},
 		     {"given", given, 1},
 		     {"given_late", given_late, 1},
 		     {"given_chain", given_chain, 1},
@@ -620,15 +622,16 @@ int main(int argc, char **argv)
 		     {"segments_taken", segments_taken, 1},
 		     {"segments_twice", segments_twice, 1},
 		     {"multicast", multicast, 1}};
-	static const char image[] = "standin-module\n"
-				    "kernel update\nkernel add\nkernel histogram\nkernel chain\n"
-				    "kernel globals\nkernel append\nkernel once\nkernel spin\n"
-				    "kernel answer\nkernel set\nkernel stray\nkernel wild\n"
-				    "kernel surface\nkernel surface_at\nkernel texture\n"
-				    "kernel ncclDevKernel_update\n"
-				    "kernel ncclKernel_AllReduce_RING_LL\n"
-				    "kernel nvshmemi_transfer_rma\n"
-				    "global total 4\nglobal table 1024\n";
+	static const char image[] =
+		"standin-module\n"
+		"kernel update\nkernel update_numbers\nkernel add\nkernel histogram\nkernel chain\n"
+		"kernel globals\nkernel append\nkernel once\nkernel spin\n"
+		"kernel answer\nkernel set\nkernel stray\nkernel wild\n"
+		"kernel surface\nkernel surface_at\nkernel texture\n"
+		"kernel ncclDevKernel_update\n"
+		"kernel ncclKernel_AllReduce_RING_LL\n"
+		"kernel nvshmemi_transfer_rma\n"
+		"global total 4\nglobal table 1024\n";
 	struct CUctx_st *context;
 
 	if (argc > 1 && !strcmp(argv[1], "list")) {

@@ -34,6 +34,9 @@ void graph_only(void);
 void capture(void);
 void graph_kinds(void);
 void collectives(void);
+/* cuda_traps_pageable.c */
+void pageable(void);
+void numbers(void);
 /* cuda_traps_shared.c */
 void given(void);
 void given_late(void);

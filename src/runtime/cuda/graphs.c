@@ -5,6 +5,7 @@
 #include "base/vec.h"
 #include "runtime/cuda/calls.h"
 #include "runtime/cuda/functions.h"
+#include "runtime/cuda/pageable.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -115,6 +116,23 @@ bool cuda_graph_scan(const struct CUgraphExec_st *exec, memories_visitor *visit,
 			      g->words.all.n * sizeof(uint64_t), visit, data);
 	pthread_mutex_unlock(&table.lock);
 	return known;
+}
+
+bool cuda_graph_is_pageable(struct cuda_context *c, const struct CUgraphExec_st *exec)
+{
+	const struct graph *g;
+	bool pageable = false;
+
+	if (!cuda_pageable_is_reached(c))
+		return false;
+	pthread_mutex_lock(&table.lock);
+	g = find(exec);
+	if (g)
+		pageable = g->words.unknown ||
+			   cuda_pageable_scan(c, g->words.all.items,
+					      g->words.all.n * sizeof(uint64_t), NULL);
+	pthread_mutex_unlock(&table.lock);
+	return pageable;
 }
 
 const char *cuda_graph_why_not(const struct CUgraphExec_st *exec)

@@ -12,6 +12,8 @@
 /* Calls visit for each memory that a parameter of its nodes or a variable of its kernels' modules
  * names. False: they are not all known, so anything may be reached. */
 bool cuda_graph_scan(const struct CUgraphExec_st *exec, memories_visitor *visit, void *data);
+/* One of them is memory of the host that was not registered, or may be; see pageable.h. */
+bool cuda_graph_is_pageable(struct cuda_context *c, const struct CUgraphExec_st *exec);
 /* Why the graph must run exactly once, static; NULL: it can be replayed. */
 const char *cuda_graph_why_not(const struct CUgraphExec_st *exec);
 

@@ -7,6 +7,7 @@
 #include "runtime/cuda/calls.h"
 #include "runtime/cuda/functions.h"
 #include "runtime/cuda/graphs.h"
+#include "runtime/cuda/pageable.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -318,6 +319,8 @@ void cuda_launch_describe(struct cuda_context *c, const struct cu_launch_config 
 		memories_scan(&cuda_session.memories, op_parameters(op), op->u.kernel.n_bytes,
 			      reach_add, &reach);
 		cuda_arrays_scan(c, op_parameters(op), op->u.kernel.n_bytes, reach_add, &reach);
+		if (!reach.why && cuda_pageable_scan(c, op_parameters(op), op->u.kernel.n_bytes, f))
+			reach.why = cuda_pageable_why;
 	}
 	for (const struct cuda_variable *v = f && f->module ? cuda_module_variables(f->module)
 							    : NULL;
@@ -374,6 +377,8 @@ void cuda_graph_describe(struct cuda_context *c, struct CUgraphExec_st *graph,
 		op->u.graph = graph;
 		reach_introduce(c);
 		known = cuda_graph_scan(graph, reach_add, &reach);
+		if (!why && cuda_graph_is_pageable(c, graph))
+			why = cuda_pageable_why;
 		for (unsigned i = 0; i < cuda_session.n_contexts; i++)
 			if (i == c->number)
 				memories_each(&cuda_session.memories, i,

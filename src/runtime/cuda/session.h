@@ -38,6 +38,7 @@ struct cuda_context {
 	_Atomic bool opening;         /* a thread tries device_add; session lock */
 	_Atomic bool opened;          /* it was tried */
 	_Atomic bool gone;            /* destroyed by the program */
+	_Atomic int reaches_pageable; /* pageable.c's */
 	_Atomic uint64_t introduced;  /* memories.added when the engine knew all of the context */
 
 	/* Streams that got work without the lock since the last drain; one more than fit: wait for

@@ -364,6 +364,7 @@ enum cu_function_attribute {
 };
 enum cu_device_attribute {
 	CU_DEVICE_L2_BYTES = 38,
+	CU_DEVICE_REACHES_PAGEABLE = 88, /* memory of the host that nobody registered */
 };
 enum cu_node_type {
 	CU_NODE_KERNEL = 0,

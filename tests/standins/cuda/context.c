@@ -118,6 +118,11 @@ cu_result cuDeviceGetAttribute(int *value, int attribute, int device)
 
 	BEGIN_PLAIN(cuDeviceGetAttribute);
 	*value = attribute == 133 && standin_fault("mps", NULL); /* MPS */
+	if (attribute == CU_DEVICE_REACHES_PAGEABLE && gpu_reaches_pageable()) {
+		*value = !call.injected || !standin_fault("pageable", NULL);
+		if (call.injected && standin_fault("attribute", NULL))
+			END(ERROR_OPERATING_SYSTEM);
+	}
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
 		if (known[i].attribute == attribute)
 			*value = known[i].value;

@@ -93,6 +93,27 @@ cu_ptr gpu_allocate(size_t bytes, size_t align)
 	return at;
 }
 
+bool gpu_is_pageable(cu_ptr address)
+{
+	cu_ptr base = (cu_ptr)(uintptr_t)gpu.host_base;
+
+	return !gpu_memory_of(address) && (address < base || address >= base + GPU_MEMORY);
+}
+
+static void *pageable(cu_ptr address)
+{
+	return gpu_is_pageable(address) ? (void *)(uintptr_t)address : NULL;
+}
+
+bool gpu_reaches_pageable(void)
+{
+	static int reaches = -1;
+
+	if (reaches < 0)
+		reaches = getenv("RETALLY_STANDIN_PAGEABLE") != NULL;
+	return reaches;
+}
+
 cu_ptr gpu_backing(const struct gpu_memory *m, cu_ptr address)
 {
 	return m->mapped ? m->backing + (address - m->address) : address;
@@ -102,6 +123,8 @@ void *gpu_at(cu_ptr address, size_t n)
 {
 	const struct gpu_memory *m = gpu_memory_of(address);
 
+	if (!m && gpu_reaches_pageable())
+		return pageable(address);
 	if (!m || n > m->size || address - m->address > m->size - n || (m->mapped && !m->backing))
 		return NULL;
 	if (gpu.running && m->kind == MEMORY_DEVICE && m->device != gpu.running->device &&
@@ -272,18 +295,6 @@ static bool fills_cache(const struct gpu_launch *l)
 		return false;
 	memcpy(&bytes, l->arguments + gpu_kernel_offset(l->function->kernel, 1), sizeof(bytes));
 	return bytes >= 2 * GPU_L2;
-}
-
-bool gpu_is_pageable(cu_ptr address)
-{
-	cu_ptr base = (cu_ptr)(uintptr_t)gpu.host_base;
-
-	return !gpu_memory_of(address) && (address < base || address >= base + GPU_MEMORY);
-}
-
-static void *pageable(cu_ptr address)
-{
-	return gpu_is_pageable(address) ? (void *)(uintptr_t)address : NULL;
 }
 
 static enum gpu_step step(struct gpu_command *c)

@@ -188,6 +188,8 @@ void *gpu_at(cu_ptr address, size_t n);
 /* Memory of the host that the device does not know can be copied all the same: its source is read
  * before the call returns, and a copy into it is over when the call returns. */
 bool gpu_is_pageable(cu_ptr address);
+/* RETALLY_STANDIN_PAGEABLE is set: kernels use memory of the host that nobody registered. */
+bool gpu_reaches_pageable(void);
 
 /* What another process has to do it does now; see standin_peer_add. */
 void gpu_peer_turn(void);

@@ -23,7 +23,7 @@ static uint64_t argument(const struct gpu_launch *l, unsigned i)
 	if (!name)                                               \
 	return STEP_FAULT
 
-/* update(a, n): in place. */
+/* update(a, n), update_numbers(a, n, m, l): in place; m and l are not used. */
 static enum gpu_step update(struct gpu_launch *l)
 {
 	uint64_t n = argument(l, 1);
@@ -334,6 +334,7 @@ static enum gpu_step hash(struct gpu_launch *l)
 
 static const struct gpu_kernel kernels[] = {
 	{"update", 2, {8, 4}, update},
+	{"update_numbers", 4, {8, 4, 4, 8}, update},
 	{"add", 4, {8, 8, 8, 4}, add},
 	{"set", 3, {8, 4, 4}, set},
 	{"copy", 3, {8, 8, 4}, copy},

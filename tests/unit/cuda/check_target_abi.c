@@ -101,6 +101,8 @@ FIELD(cu_create_params, handle_out, cuMemCreate_params, handle);
 FIELD(cu_create_params, properties, cuMemCreate_params, prop);
 FIELD(cu_create_properties, place, CUmemAllocationProp, location);
 FIELD(cu_place, ordinal, CUmemLocation, id);
+_Static_assert((int)CU_DEVICE_REACHES_PAGEABLE == (int)CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS,
+	       "enum");
 _Static_assert((int)CU_PLACE_DEVICE == (int)CU_MEM_LOCATION_TYPE_DEVICE, "enum");
 FIELD(cu_handle_out_params, handle_out, cuMemImportFromShareableHandle_params, handle);
 FIELD(cu_handle_out_params, handle_out, cuMulticastCreate_params, mcHandle);
