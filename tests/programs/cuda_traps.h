@@ -28,6 +28,15 @@ uint64_t hash_bytes(const unsigned char *bytes, size_t size);
 uint64_t hash(cu_ptr address, size_t size);
 void show(const char *name, uint64_t value);
 
+/* cuda_traps_graph_parts.c */
+void graph_whole(void);
+void graph_packed(void);
+void graph_changed(void);
+void graph_doubted(void);
+void graph_contexts(void);
+void graph_large(void);
+void graph_many(void);
+void graph_bare(void);
 /* cuda_traps_graphs.c */
 void graph(void);
 void graph_only(void);

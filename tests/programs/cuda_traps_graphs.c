@@ -177,7 +177,7 @@ void graph_kinds(void)
 	works(cuStreamBeginCapture_v2(q, 0));
 	launch(q, "update", &c, &n);
 	works(cuStreamEndCapture(q, &inside));
-	with_node(CU_NODE_GRAPH, inside, NULL);
+	with_node(CU_NODE_GRAPH, inside, NULL); /* replayed */
 	with_node(CU_NODE_EVENT_RECORD, NULL, event);
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
 		with_node(others[i], NULL, NULL);

@@ -71,7 +71,13 @@ static const char *const harmless[] = {
 	"cuGraphDebugDotPrint",
 	"cuGraphRetain",
 	"cuGraphRelease",
-	"cuGraphExecGetFlags",
+	"cuGraphExecGet",
+	"cuGraphNodeSetParams",
+	"cuGraphBatchMemOpNode",
+	"cuGraphExternalSemaphores",
+	"cuGraphMemAllocNodeGet",
+	"cuGraphMemFreeNodeGet",
+	"cuGraphConditionalHandleCreate",
 	"cuGraphUpload",
 	"cuUserObject",
 	"cuTensorMapEncode",
@@ -226,6 +232,11 @@ bool cuda_calls_find(const char *name, struct cuda_call_entry *entry_out, bool *
 		return true;
 	if (has_prefix(plain))
 		return false;
+	if (!strncmp(plain, "cuGraph", 7) && strncmp(plain, "cuGraphics", 10)) {
+		*entry_out = (struct cuda_call_entry){name, cuda_call_boundary,
+						      cuda_call_graphs_unknown};
+		return true;
+	}
 	*entry_out = (struct cuda_call_entry){.name = name, .enter = cuda_call_boundary};
 	return true;
 }

@@ -42,6 +42,8 @@ extern const size_t cuda_n_queued_calls;
 /* In graphs.c. */
 extern const struct cuda_call_entry cuda_graph_calls[];
 extern const size_t cuda_n_graph_calls;
+/* After a call about graphs that no list knows: it may have changed those that were judged. */
+cuda_call cuda_call_graphs_unknown;
 
 /* The program has it; it was given back. Neither ends a window. */
 void cuda_memory_add(struct cuda_context *c, uint64_t address, size_t size, enum memory_kind kind);

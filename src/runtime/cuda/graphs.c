@@ -1,182 +1,75 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Judging graphs: see graphs.h. */
-#include "runtime/cuda/graphs.h"
-
-#include "base/vec.h"
+/*
+ * Judging graphs, when they are made executable or are changed, node by node: what cannot be done
+ * again declines the whole graph, for its nodes cannot be launched one by one.
+ */
 #include "runtime/cuda/calls.h"
 #include "runtime/cuda/functions.h"
-#include "runtime/cuda/pageable.h"
+#include "runtime/cuda/graph_table.h"
+#include "runtime/cuda/launch.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define NODES_MAX 1024
-
-/* What its nodes name: parameters of kernels, addresses of variables, of fills and copies. */
-struct words {
-	bool unknown; /* not all of them were found */
-	VEC(uint64_t) all;
-};
-struct graph {
-	struct graph *next;
-	struct CUgraphExec_st *exec;
-	bool for_device;     /* kernels may launch it */
-	const char *why_not; /* NULL: it can be replayed */
-	struct words words;
-};
-static struct {
-	pthread_mutex_t lock;
-	struct graph *list;
-	unsigned n_for_device;
-} table = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-/* ---- what is known of executable graphs ---- */
-
-static struct graph *find(const struct CUgraphExec_st *exec)
-{
-	struct graph *g = table.list;
-
-	while (g && g->exec != exec)
-		g = g->next;
-	return g;
-}
-
-/* Takes the words. */
-static void remember(struct CUgraphExec_st *exec, bool for_device, const char *why_not,
-		     struct words *words)
-{
-	struct words old = *words;
-	struct graph *g;
-
-	pthread_mutex_lock(&table.lock);
-	g = find(exec);
-	if (!g && (g = calloc(1, sizeof(*g)))) {
-		g->next = table.list;
-		g->exec = exec;
-		table.list = g;
-	}
-	if (g) {
-		table.n_for_device += for_device;
-		table.n_for_device -= g->for_device;
-		g->for_device = for_device;
-		g->why_not = why_not;
-		old = g->words;
-		g->words = *words;
-	}
-	pthread_mutex_unlock(&table.lock);
-	vec_release(&old.all);
-}
-
-static void forget(const struct CUgraphExec_st *exec)
-{
-	struct graph **p = &table.list, *gone;
-
-	pthread_mutex_lock(&table.lock);
-	while (*p && (*p)->exec != exec)
-		p = &(*p)->next;
-	gone = *p;
-	if (gone) {
-		*p = gone->next;
-		table.n_for_device -= gone->for_device;
-		vec_release(&gone->words.all);
-	}
-	pthread_mutex_unlock(&table.lock);
-	free(gone);
-}
-
-/* It was changed to something that was judged, NULL: nothing that forbids replay. What it named
- * before it may name still. Takes the words. */
-static void change(const struct CUgraphExec_st *exec, const char *why_not, struct words *words)
-{
-	struct graph *g;
-
-	pthread_mutex_lock(&table.lock);
-	g = find(exec);
-	if (g && why_not)
-		g->why_not = why_not;
-	if (g) {
-		g->words.unknown |= words->unknown;
-		vec_for_each (&words->all, w)
-			g->words.unknown |= !vec_push(&g->words.all, *w);
-	}
-	pthread_mutex_unlock(&table.lock);
-	vec_release(&words->all);
-}
-
-bool cuda_graph_scan(const struct CUgraphExec_st *exec, memories_visitor *visit, void *data)
-{
-	const struct graph *g;
-	bool known;
-
-	pthread_mutex_lock(&table.lock);
-	g = find(exec);
-	known = g && !g->words.unknown;
-	if (known)
-		memories_scan(&cuda_session.memories, g->words.all.items,
-			      g->words.all.n * sizeof(uint64_t), visit, data);
-	pthread_mutex_unlock(&table.lock);
-	return known;
-}
-
-bool cuda_graph_is_pageable(struct cuda_context *c, const struct CUgraphExec_st *exec)
-{
-	const struct graph *g;
-	bool pageable = false;
-
-	if (!cuda_pageable_is_reached(c))
-		return false;
-	pthread_mutex_lock(&table.lock);
-	g = find(exec);
-	if (g)
-		pageable = g->words.unknown ||
-			   cuda_pageable_scan(c, g->words.all.items,
-					      g->words.all.n * sizeof(uint64_t), NULL);
-	pthread_mutex_unlock(&table.lock);
-	return pageable;
-}
-
-const char *cuda_graph_why_not(const struct CUgraphExec_st *exec)
-{
-	const char *why = "a graph that was not seen being made";
-	const struct graph *g;
-
-	pthread_mutex_lock(&table.lock);
-	g = find(exec);
-	if (g)
-		why = g->why_not;
-	/* Its kernels may launch such a graph, of which nobody could say when it ends. */
-	if (!why && table.n_for_device)
-		why = "the program has a graph that kernels can launch";
-	pthread_mutex_unlock(&table.lock);
-	return why;
-}
+#define NODES_MOST  (1u << 20) /* of a graph with those inside it */
+#define INSIDE_MOST 16         /* graphs inside each other */
 
 /* ---- judging ---- */
 
-static void add_word(struct words *words, uint64_t word)
+struct judging {
+	struct cuda_context *context;
+	size_t left;    /* nodes that may still come */
+	unsigned depth; /* graphs inside each other */
+	struct words *words;
+};
+
+/* The driver shows parameters as they were given: one by one, or packed. */
+static const char *judge_parameters(const struct cuda_function *f, const struct cu_kernel_node *k,
+				    struct words *words)
 {
-	words->unknown |= !vec_push(&words->all, word);
+	const void *packed;
+	size_t size;
+
+	if (!k->arguments && k->extra) {
+		if (!cuda_extra_buffer(k->extra, &packed, &size))
+			return "a graph with a kernel whose packed parameters cannot be read";
+		words_add_bytes(words, packed, size);
+		return NULL;
+	}
+	if (!f->known || (f->n && !k->arguments))
+		return "a graph with a kernel whose parameters are not known";
+	for (unsigned i = 0; i < f->n; i++)
+		words_add_bytes(words, k->arguments[i], f->parameters[i].size);
+	return NULL;
 }
 
-static void add_kernel(struct words *words, const struct cuda_function *f,
-		       const struct cu_kernel_node *k)
+/* A kernel that may change the parameters of this node: the next pass would find them changed. */
+static const char *judge_updates(struct CUgraphNode_st *node)
 {
-	words->unknown |= f->n && !k->arguments;
-	for (unsigned i = 0; i < f->n && !words->unknown; i++)
-		for (uint32_t at = 0; at + sizeof(uint64_t) <= f->parameters[i].size;
-		     at += sizeof(uint64_t)) {
-			uint64_t word;
+	const struct cuda_driver *d = &cuda_session.driver;
+	struct cu_attribute a = {0};
+	cu_result result;
 
-			memcpy(&word, (const char *)k->arguments[i] + at, sizeof(word));
-			add_word(words, word);
-		}
-	for (const struct cuda_variable *v = cuda_module_variables(f->module); v; v = v->next)
-		add_word(words, v->address);
+	if (!node || !d->node_attribute)
+		return NULL;
+	result = d->node_attribute(node, CU_ATTRIBUTE_UPDATABLE_NODE, &a.value);
+	/* Older drivers have no such nodes. */
+	if (result && result != CU_INVALID_VALUE && result != CU_NOT_SUPPORTED)
+		return "a graph whose kernels cannot be told";
+	return !result && a.value.flag ? "a graph with nodes that kernels can change" : NULL;
 }
 
-static const char *judge_kernel(struct cuda_context *c, const struct cu_kernel_node *k,
-				struct words *words)
+static bool is_of_another(const struct cuda_context *c, const struct CUctx_st *context)
 {
+	for (unsigned i = 0; i < cuda_session.n_contexts; i++)
+		if (cuda_session.contexts[i].context == context)
+			return context != c->context;
+	return false;
+}
+
+static const char *judge_kernel(const struct judging *j, const struct cu_kernel_node *k)
+{
+	struct cuda_context *c = j->context;
 	const struct cuda_driver *d = &cuda_session.driver;
 	const struct cuda_function *f;
 	const char *name = NULL;
@@ -188,6 +81,8 @@ static const char *judge_kernel(struct cuda_context *c, const struct cu_kernel_n
 		name = NULL;
 	if (!name)
 		return "a graph whose kernels have no names";
+	if (is_of_another(c, k->context))
+		return "a graph with kernels of several contexts";
 	/* With that its module's variables are known, which the graph may write. */
 	f = cuda_functions_get(c, k->function ? k->function : (struct CUfunc_st *)k->kernel, name);
 	if (f && f->module)
@@ -196,10 +91,9 @@ static const char *judge_kernel(struct cuda_context *c, const struct cu_kernel_n
 		return "a graph with a collective (NCCL, NVSHMEM)";
 	if (!f || !f->module || cuda_function_why_not(f))
 		return "a graph with a kernel whose module is not known";
-	if (!f->known)
-		return "a graph with a kernel whose parameters are not known";
-	add_kernel(words, f, k);
-	return NULL;
+	for (const struct cuda_variable *v = cuda_module_variables(f->module); v; v = v->next)
+		words_add(j->words, v->address);
+	return judge_parameters(f, k, j->words);
 }
 
 /* All of the rows and slices lie in one memory that only the device uses. */
@@ -217,49 +111,65 @@ static bool is_of_device(const struct cu_copy_3d *k, const struct cu_copy_side *
 }
 
 /* A copy with the host at one end would be seen by it, or see what it does, in each pass. */
-static const char *judge_copy(struct CUgraphNode_st *node, struct words *words)
+static const char *judge_copy(const struct judging *j, const struct cu_copy_3d *k)
 {
-	const struct cuda_driver *d = &cuda_session.driver;
-	struct cu_copy_3d k;
-
-	if (d->copy_node && !d->copy_node(node, &k) && is_of_device(&k, &k.from) &&
-	    is_of_device(&k, &k.to)) {
-		add_word(words, k.from.device);
-		add_word(words, k.to.device);
-		return NULL;
-	}
-	return "a graph with a copy that is not between memories of the device";
+	if (!is_of_device(k, &k->from) || !is_of_device(k, &k->to))
+		return "a graph with a copy that is not between memories of the device";
+	words_add(j->words, k->from.device);
+	words_add(j->words, k->to.device);
+	return NULL;
 }
 
-static const char *judge_node(struct cuda_context *c, struct CUgraphNode_st *node,
-			      struct words *words)
+static const char *judge_graph(struct judging *j, struct CUgraph_st *graph);
+
+static const char *judge_inside(struct judging *j, struct CUgraphNode_st *node)
+{
+	const struct cuda_driver *d = &cuda_session.driver;
+	struct CUgraph_st *inside = NULL;
+	const char *why;
+
+	if (!d->graph_inside || d->graph_inside(node, &inside) || !inside)
+		return "a graph with a graph inside that cannot be told";
+	if (j->depth == INSIDE_MOST)
+		return "a graph with more than 16 graphs inside each other";
+	j->depth++;
+	why = judge_graph(j, inside);
+	j->depth--;
+	return why;
+}
+
+static const char *judge_node(struct judging *j, struct CUgraphNode_st *node)
 {
 	const struct cuda_driver *d = &cuda_session.driver;
 	struct cu_kernel_node kernel;
+	struct cu_copy_3d copy;
 	struct cu_set_node set;
-	int type = -1;
+	const char *why;
+	int type;
 
 	if (d->node_type(node, &type))
-		type = -1;
+		return "a graph with nodes whose kind cannot be told";
 	switch (type) {
 	case CU_NODE_KERNEL:
 		if (!d->kernel_node || d->kernel_node(node, &kernel))
 			return "a graph whose kernels cannot be told";
-		return judge_kernel(c, &kernel, words);
+		why = judge_updates(node);
+		return why ? why : judge_kernel(j, &kernel);
 	case CU_NODE_MEMCPY:
-		return judge_copy(node, words);
+		if (!d->copy_node || d->copy_node(node, &copy))
+			return "a graph whose copies cannot be told";
+		return judge_copy(j, &copy);
 	case CU_NODE_MEMSET:
-		if (d->set_node && !d->set_node(node, &set))
-			add_word(words, set.to);
-		else
-			words->unknown = true;
+		if (!d->set_node || d->set_node(node, &set))
+			return "a graph whose fills cannot be told";
+		words_add(j->words, set.to);
 		return NULL;
+	case CU_NODE_GRAPH:
+		return judge_inside(j, node);
 	case CU_NODE_EMPTY:
 		return NULL;
 	case CU_NODE_HOST:
 		return "a graph with a host function";
-	case CU_NODE_GRAPH:
-		return "a graph with a graph inside";
 	case CU_NODE_EVENT_WAIT:
 	case CU_NODE_EVENT_RECORD:
 		return "a graph with events";
@@ -278,22 +188,44 @@ static const char *judge_node(struct cuda_context *c, struct CUgraphNode_st *nod
 	}
 }
 
-static const char *judge(struct cuda_context *c, struct CUgraph_st *graph, struct words *words)
+static const char *judge_graph(struct judging *j, struct CUgraph_st *graph)
 {
 	const struct cuda_driver *d = &cuda_session.driver;
-	struct CUgraphNode_st *nodes[NODES_MAX];
+	struct CUgraphNode_st **nodes;
 	const char *why = NULL;
-	size_t n = NODES_MAX;
+	size_t n = 0, room;
 
 	if (d->graph_nodes(graph, NULL, &n))
 		return "a graph whose nodes cannot be listed";
-	if (n > NODES_MAX)
-		return "a graph of more than 1024 nodes";
-	if (d->graph_nodes(graph, nodes, &n))
-		return "a graph whose nodes cannot be listed";
+	if (n > j->left)
+		return "a graph of more than 1048576 nodes";
+	if (!n)
+		return NULL;
+	j->left -= room = n;
+	nodes = malloc(n * sizeof(struct CUgraphNode_st *));
+	if (!nodes)
+		return "a graph whose nodes do not fit into memory";
+	if (d->graph_nodes(graph, nodes, &n) || n > room)
+		why = "a graph whose nodes cannot be listed";
 	for (size_t i = 0; i < n && !why; i++)
-		why = judge_node(c, nodes[i], words);
+		why = judge_node(j, nodes[i]);
+	free(nodes);
 	return why;
+}
+
+static struct judging judging_begin(struct cuda_context *c, struct graph_judgement *out)
+{
+	*out = (struct graph_judgement){0};
+	return (struct judging){.context = c, .left = NODES_MOST, .words = &out->words};
+}
+
+static struct graph_judgement judge(struct cuda_context *c, struct CUgraph_st *graph)
+{
+	struct graph_judgement out;
+	struct judging j = judging_begin(c, &out);
+
+	out.why_not = judge_graph(&j, graph);
+	return out;
 }
 
 /* ---- calls ---- */
@@ -302,9 +234,8 @@ static void instantiated(struct cuda_context *c, const struct cupti_callback_dat
 {
 	const struct cu_instantiate_params *p = data->params;
 	const char *name = data->function;
+	struct graph_judgement judgement;
 	unsigned long long flags = 0;
-	struct words words = {0};
-	const char *why;
 
 	if (cuda_result(data) || !p->graph_out)
 		return;
@@ -312,8 +243,8 @@ static void instantiated(struct cuda_context *c, const struct cupti_callback_dat
 		flags = p->how.flags;
 	else if (!strncmp(name, "cuGraphInstantiateWithParams", 28) && p->how.flags_at)
 		flags = *p->how.flags_at;
-	why = judge(c, p->graph, &words);
-	remember(*p->graph_out, flags & CU_GRAPH_FOR_DEVICE, why, &words);
+	judgement = judge(c, p->graph);
+	cuda_graph_remember(*p->graph_out, c, flags & CU_GRAPH_FOR_DEVICE, &judgement);
 }
 
 static void destroyed(struct cuda_context *c, const struct cupti_callback_data *data)
@@ -321,44 +252,95 @@ static void destroyed(struct cuda_context *c, const struct cupti_callback_data *
 	const struct cu_graph_launch_params *p = data->params;
 
 	cuda_boundary(c, data->function);
-	forget(p->graph);
+	cuda_graph_forget(p->graph);
 }
 
-/* The window ends before: what it has recorded would be another graph. */
+/* The window ends before: what it has recorded would be another graph. An update that is refused
+ * changes nothing. */
 static void updated(struct cuda_context *c, const struct cupti_callback_data *data)
 {
 	const struct cu_exec_update_params *p = data->params;
-	struct words words = {0};
-	const char *why;
+	struct graph_judgement judgement;
 
 	if (cuda_result(data))
 		return;
-	why = judge(c, p->graph, &words);
-	change(p->exec, why, &words);
+	judgement = judge(c, p->graph);
+	cuda_graph_replace(p->exec, &judgement);
 }
 
+/* Of one node, which was judged already when the graph was made. */
 static void kernel_changed(struct cuda_context *c, const struct cupti_callback_data *data)
 {
 	const struct cu_exec_node_params *p = data->params;
-	struct words words = {0};
-	const char *why;
+	struct graph_judgement judgement;
+	struct judging j = judging_begin(c, &judgement);
+	struct cu_kernel_node kernel = {0};
 
 	if (cuda_result(data))
 		return;
-	why = judge_kernel(c, p->kernel, &words);
-	change(p->exec, why, &words);
+	/* The first version has no kernel and no context. */
+	memcpy(&kernel, p->of.kernel,
+	       strcmp(data->function, "cuGraphExecKernelNodeSetParams")
+		       ? sizeof(kernel)
+		       : offsetof(struct cu_kernel_node, kernel));
+	judgement.why_not = judge_kernel(&j, &kernel);
+	cuda_graph_add(p->exec, &judgement);
+}
+
+static void copy_changed(struct cuda_context *c, const struct cupti_callback_data *data)
+{
+	const struct cu_exec_node_params *p = data->params;
+	struct graph_judgement judgement;
+	struct judging j = judging_begin(c, &judgement);
+
+	if (cuda_result(data))
+		return;
+	judgement.why_not = judge_copy(&j, p->of.copy);
+	cuda_graph_add(p->exec, &judgement);
+}
+
+static void fill_changed(struct cuda_context *c, const struct cupti_callback_data *data)
+{
+	const struct cu_exec_node_params *p = data->params;
+	struct graph_judgement judgement;
+	struct judging j = judging_begin(c, &judgement);
+
+	if (cuda_result(data))
+		return;
+	words_add(j.words, p->of.fill->to);
+	cuda_graph_add(p->exec, &judgement);
+}
+
+static void inside_changed(struct cuda_context *c, const struct cupti_callback_data *data)
+{
+	const struct cu_exec_node_params *p = data->params;
+	struct graph_judgement judgement;
+
+	if (cuda_result(data))
+		return;
+	judgement = judge(c, p->of.graph);
+	cuda_graph_add(p->exec, &judgement);
 }
 
 static void node_changed(struct cuda_context *c, const struct cupti_callback_data *data)
 {
 	const struct cu_exec_node_params *p = data->params;
-	struct words none = {0};
+	struct graph_judgement judgement = {
+		.why_not = "a graph with nodes that were changed after it was made"};
 
 	(void)c;
 	if (!cuda_result(data))
-		change(p->exec, "a graph with nodes that were changed after it was made", &none);
+		cuda_graph_add(p->exec, &judgement);
 }
 
+void cuda_call_graphs_unknown(struct cuda_context *c, const struct cupti_callback_data *data)
+{
+	(void)c;
+	(void)data;
+	cuda_graphs_doubt("a call that is not known may have changed graphs");
+}
+
+/* Switching nodes of an executable graph on and off leaves it within what was judged. */
 const struct cuda_call_entry cuda_graph_calls[] = {
 	{"cuGraphInstantiate", NULL, instantiated},
 	{"cuGraphInstantiate_v2", NULL, instantiated},
@@ -367,10 +349,18 @@ const struct cuda_call_entry cuda_graph_calls[] = {
 	{"cuGraphExecDestroy", destroyed, NULL},
 	{"cuGraphExecUpdate", cuda_call_boundary, updated},
 	{"cuGraphExecUpdate_v2", cuda_call_boundary, updated},
+	{"cuGraphNodeSetEnabled", cuda_call_boundary, NULL},
+	{"cuGraphExecKernelNodeSetParams", cuda_call_boundary, kernel_changed},
 	{"cuGraphExecKernelNodeSetParams_v2", cuda_call_boundary, kernel_changed},
-	{"cuGraphExecKernelNodeSetParams", cuda_call_boundary, node_changed},
-	{"cuGraphExecMemcpyNodeSetParams", cuda_call_boundary, node_changed},
-	{"cuGraphExecMemsetNodeSetParams", cuda_call_boundary, node_changed},
+	{"cuGraphExecMemcpyNodeSetParams", cuda_call_boundary, copy_changed},
+	{"cuGraphExecMemsetNodeSetParams", cuda_call_boundary, fill_changed},
+	{"cuGraphExecChildGraphNodeSetParams", cuda_call_boundary, inside_changed},
 	{"cuGraphExecNodeSetParams", cuda_call_boundary, node_changed},
+	{"cuGraphExecHostNodeSetParams", cuda_call_boundary, node_changed},
+	{"cuGraphExecEventRecordNodeSetEvent", cuda_call_boundary, node_changed},
+	{"cuGraphExecEventWaitNodeSetEvent", cuda_call_boundary, node_changed},
+	{"cuGraphExecExternalSemaphoresSignalNodeSetParams", cuda_call_boundary, node_changed},
+	{"cuGraphExecExternalSemaphoresWaitNodeSetParams", cuda_call_boundary, node_changed},
+	{"cuGraphExecBatchMemOpNodeSetParams", cuda_call_boundary, node_changed},
 };
 const size_t cuda_n_graph_calls = sizeof(cuda_graph_calls) / sizeof(*cuda_graph_calls);

@@ -6,7 +6,7 @@
 #include "runtime/cuda/arrays.h"
 #include "runtime/cuda/calls.h"
 #include "runtime/cuda/functions.h"
-#include "runtime/cuda/graphs.h"
+#include "runtime/cuda/graph_table.h"
 #include "runtime/cuda/pageable.h"
 
 #include <limits.h>
@@ -184,6 +184,9 @@ static void reach_end(struct reach *r, struct runtime_op *op)
 
 /* ---- kernels ---- */
 
+#define EXTRA_MOST      8           /* words of the list: it has two keys */
+#define PARAMETERS_MOST (64u << 10) /* bytes; CUDA 13 takes 32764 */
+
 /* The parameters as the launch gave them, packed into one buffer. */
 static size_t pack(const struct cuda_function *f, void **arguments, unsigned char *out)
 {
@@ -192,19 +195,24 @@ static size_t pack(const struct cuda_function *f, void **arguments, unsigned cha
 	return f->bytes;
 }
 
-static bool extra_buffer(void **extra, const void **buffer_out, size_t *size_out)
+bool cuda_extra_buffer(void *const *extra, const void **buffer_out, size_t *size_out)
 {
-	*buffer_out = NULL;
-	*size_out = 0;
-	for (unsigned i = 0; extra[i] != CU_EXTRA_END && i < 8; i += 2) {
+	const void *buffer = NULL;
+	const size_t *size = NULL;
+
+	for (unsigned i = 0; i < EXTRA_MOST && extra[i] != CU_EXTRA_END; i += 2) {
 		if (extra[i] == CU_EXTRA_POINTER)
-			*buffer_out = extra[i + 1];
+			buffer = extra[i + 1];
 		else if (extra[i] == CU_EXTRA_SIZE)
-			*size_out = *(const size_t *)extra[i + 1];
+			size = extra[i + 1];
 		else
 			return false;
 	}
-	return *buffer_out && *size_out <= 64u << 10;
+	if (!buffer || !size || *size > PARAMETERS_MOST)
+		return false;
+	*buffer_out = buffer;
+	*size_out = *size;
+	return true;
 }
 
 /* Attributes that another launch of the same kernel may carry. Events must fire once; serial
@@ -245,7 +253,7 @@ static struct cuda_op *record(const struct cuda_function *f, const struct cu_lau
 	*why = f->why_unknown;
 	if (f->known && (arguments || (!f->n && !extra)))
 		pointers = (f->n + 1) * sizeof(void *);
-	else if (!extra || !extra_buffer(extra, &buffer, &size))
+	else if (!extra || !cuda_extra_buffer(extra, &buffer, &size))
 		return NULL;
 	*why = "no memory to record it";
 	/* 16-byte alignment of the parameters is what the driver's own callers give. */
@@ -361,7 +369,7 @@ static void reach_maybe(void *data, const struct program_memory *m)
 void cuda_graph_describe(struct cuda_context *c, struct CUgraphExec_st *graph,
 			 struct CUstream_st *stream, struct runtime_op *op_out)
 {
-	const char *why = cuda_graph_why_not(graph);
+	const char *why = cuda_graph_why_not(graph, c);
 	struct cuda_op *op = cuda_op_new(0);
 	struct reach reach;
 	bool known;

@@ -45,6 +45,9 @@ struct cuda_op {
 struct cuda_op *cuda_op_new(size_t bytes);
 void cuda_op_free(struct cuda_op *op);
 
+/* The buffer of packed parameters that `extra` of a launch or of a graph's node names, and its
+ * bytes. False: it names none, or has keys that are not known. */
+bool cuda_extra_buffer(void *const *extra, const void **buffer_out, size_t *size_out);
 /* What a launch is: filled for replay_before. reach lives in a buffer of the thread until the next
  * call; op.recorded is NULL when it cannot be done again (why says so). */
 void cuda_launch_describe(struct cuda_context *c, const struct cu_launch_config *config,

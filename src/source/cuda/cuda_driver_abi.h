@@ -34,6 +34,7 @@ enum cu_results {
 	CU_INVALID_HANDLE = 400,
 	CU_NOT_FOUND = 500,
 	CU_NOT_READY = 600,
+	CU_NOT_SUPPORTED = 801,
 };
 
 enum cu_attribute_id { /* of launches; only those that we judge */
@@ -261,7 +262,12 @@ _Static_assert(sizeof(struct cu_set_node) == 40, "ABI");
 struct cu_exec_node_params { /* cuGraphExecKernelNodeSetParams_v2 and others of that kind */
 	struct CUgraphExec_st *exec;
 	struct CUgraphNode_st *node;
-	const struct cu_kernel_node *kernel; /* of the first */
+	union {
+		const struct cu_kernel_node *kernel;
+		const struct cu_copy_3d *copy;
+		const struct cu_set_node *fill;
+		struct CUgraph_st *graph;
+	} of;
 };
 
 /* ---- arrays and surfaces ---- */
@@ -452,6 +458,9 @@ enum cu_node_type {
 	  (struct CUgraphNode_st *, struct cu_kernel_node *))                                      \
 	O(cuGraphMemcpyNodeGetParams, copy_node, (struct CUgraphNode_st *, struct cu_copy_3d *))   \
 	O(cuGraphMemsetNodeGetParams, set_node, (struct CUgraphNode_st *, struct cu_set_node *))   \
+	O(cuGraphChildGraphNodeGetGraph, graph_inside,                                             \
+	  (struct CUgraphNode_st *, struct CUgraph_st **))                                         \
+	O(cuGraphKernelNodeGetAttribute, node_attribute, (struct CUgraphNode_st *, int, void *))   \
 	O(cuFuncGetName, function_name, (const char **, struct CUfunc_st *))                       \
 	O(cuKernelGetName, kernel_name, (const char **, struct CUkern_st *))                       \
 	O(cuGetErrorName, error_name, (cu_result, const char **))

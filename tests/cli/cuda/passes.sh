@@ -17,8 +17,8 @@ clean 'one pass'
 is "$(logged libcuda 'replayed launches')" '' 'one pass: nothing is launched again'
 is "$("$retally" report o --by window --format csv | awk 'NR > 1' | wc -l)" 0 'one pass: no window, so nothing is saved'
 declined=$("$retally" report o --by reason --format csv | awk -F, 'NR > 1 && $4 == "not counted" { n += $1 } END { print n + 0 }')
-# (two launches each of the traps `graph` and `graph_only` are captured, and do not run)
-is "$(($(logged libcupti ranges) + declined))" "$(($(logged libcuda launches) + $(logged libcuda graphs) - 4))" \
+# (eight launches of the traps `graph`, `graph_only`, `graph_whole` and `graph_bare` are captured, and do not run)
+is "$(($(logged libcupti ranges) + declined))" "$(($(logged libcuda launches) + $(logged libcuda graphs) - 8))" \
 	"one pass: every launch is counted, but for $declined that are declined"
 like "$("$retally" report o | told)" 'auto: none, the counters fit one pass' 'one pass: that is said'
 run p "$one" --replay auto -- "$traps" streams

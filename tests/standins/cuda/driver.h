@@ -46,6 +46,11 @@
 	X(cuModuleGetSurfRef) X(cuSurfRefSetArray) X(cuMemcpy3D_v2) X(cuMemcpy3DAsync_v2) \
 	X(cuMemcpy2DAsync_v2) X(cuMemcpyHtoA_v2) X(cuMemcpyAtoH_v2) X(cuLibraryGetModule) \
 	X(cuGraphKernelNodeGetParams_v2) X(cuGraphMemcpyNodeGetParams) X(cuGraphAddNode) X(cuGraphMemsetNodeGetParams) \
+	X(cuGraphChildGraphNodeGetGraph) X(cuGraphKernelNodeGetAttribute) \
+	X(cuGraphKernelNodeSetAttribute) X(cuGraphExecKernelNodeSetParams_v2) \
+	X(cuGraphExecMemcpyNodeSetParams) X(cuGraphExecMemsetNodeSetParams) \
+	X(cuGraphExecChildGraphNodeSetParams) X(cuGraphExecEventRecordNodeSetEvent) \
+	X(cuGraphNodeSetEnabled) X(cuGraphExecStandin) \
 	X(cuGraphExecUpdate_v2) X(cuFuncGetName) X(cuKernelGetName) \
 	X(cuDeviceCanAccessPeer) X(cuCtxEnablePeerAccess) \
 	X(cuMemRetainAllocationHandle) X(cuMemImportFromShareableHandle) \

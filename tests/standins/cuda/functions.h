@@ -235,6 +235,33 @@ STANDIN_API cu_result cuGraphMemcpyNodeGetParams(struct CUgraphNode_st *node,
 						 struct cu_copy_3d *params);
 STANDIN_API cu_result cuGraphMemsetNodeGetParams(struct CUgraphNode_st *node,
 						 struct cu_set_node *params);
+STANDIN_API cu_result cuGraphChildGraphNodeGetGraph(struct CUgraphNode_st *node,
+						    struct CUgraph_st **graph);
+STANDIN_API cu_result cuGraphKernelNodeGetAttribute(struct CUgraphNode_st *node, int attribute,
+						    void *value);
+STANDIN_API cu_result cuGraphKernelNodeSetAttribute(struct CUgraphNode_st *node, int attribute,
+						    const void *value);
+STANDIN_API cu_result cuGraphExecKernelNodeSetParams_v2(struct CUgraphExec_st *exec,
+							struct CUgraphNode_st *node,
+							const struct cu_kernel_node *params);
+STANDIN_API cu_result cuGraphExecMemcpyNodeSetParams(struct CUgraphExec_st *exec,
+						     struct CUgraphNode_st *node,
+						     const struct cu_copy_3d *params,
+						     struct CUctx_st *context);
+STANDIN_API cu_result cuGraphExecMemsetNodeSetParams(struct CUgraphExec_st *exec,
+						     struct CUgraphNode_st *node,
+						     const struct cu_set_node *params,
+						     struct CUctx_st *context);
+STANDIN_API cu_result cuGraphExecChildGraphNodeSetParams(struct CUgraphExec_st *exec,
+							 struct CUgraphNode_st *node,
+							 struct CUgraph_st *graph);
+STANDIN_API cu_result cuGraphExecEventRecordNodeSetEvent(struct CUgraphExec_st *exec,
+							 struct CUgraphNode_st *node,
+							 struct CUevent_st *event);
+STANDIN_API cu_result cuGraphNodeSetEnabled(struct CUgraphExec_st *exec,
+					    struct CUgraphNode_st *node, unsigned on);
+/* No driver has it: what a newer one may have. It switches all nodes off. */
+STANDIN_API cu_result cuGraphExecStandin(struct CUgraphExec_st *exec);
 STANDIN_API cu_result cuGraphExecUpdate_v2(struct CUgraphExec_st *exec, struct CUgraph_st *graph,
 					   void *found);
 STANDIN_API cu_result cuFuncGetName(const char **name, struct CUfunc_st *function);

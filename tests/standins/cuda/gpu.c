@@ -151,10 +151,8 @@ struct gpu_command *gpu_command_new(enum gpu_command_kind kind)
 void gpu_enqueue(struct CUstream_st *s, struct gpu_command *c)
 {
 	if (s->capture) {
-		struct CUgraphNode_st *node = calloc(1, sizeof(*node));
+		struct CUgraphNode_st *node = gpu_node_add(s->capture);
 
-		if (!node || s->capture->n == GPU_NODES)
-			abort();
 		node->command = *c;
 		node->type = c->kind == COMMAND_KERNEL ? CU_NODE_KERNEL
 			     : c->kind == COMMAND_COPY ? CU_NODE_MEMCPY
@@ -162,7 +160,6 @@ void gpu_enqueue(struct CUstream_st *s, struct gpu_command *c)
 			     : c->kind == COMMAND_SET  ? CU_NODE_MEMSET
 			     : c->kind == COMMAND_HOST ? CU_NODE_HOST
 						       : CU_NODE_EMPTY;
-		s->capture->nodes[s->capture->n++] = node;
 		free(c);
 		return;
 	}

@@ -25,12 +25,12 @@ enum {
 	ERROR_LAUNCH_FAILED = 719,
 	ERROR_NOT_SUPPORTED = 801,
 	ERROR_CAPTURE_UNSUPPORTED = 900,
+	ERROR_UPDATE_FAILURE = 910,
 };
 
 #define GPU_MEMORY     (8ull << 30)
 #define GPU_PARAMETERS 8
 #define GPU_ARGUMENTS  128 /* bytes */
-#define GPU_NODES      64  /* of a graph */
 
 enum gpu_memory_kind {
 	MEMORY_DEVICE,
@@ -61,6 +61,7 @@ struct CUfunc_st {
 	const struct gpu_kernel *kernel;
 	struct CUfunc_st
 		*real; /* of a library's kernel, which passes for a function: its function */
+	struct CUfunc_st *handle; /* the other way, when a graph's node was shown with it */
 	struct CUfunc_st *next;
 };
 struct CUmod_st {
@@ -81,6 +82,7 @@ struct gpu_launch {
 	struct CUfunc_st *function;
 	unsigned grid[3], block[3];
 	unsigned char arguments[GPU_ARGUMENTS];
+	size_t packed;     /* bytes, when they came in one buffer */
 	uint64_t until_ns; /* a fault: not over before that time */
 	uint64_t work[RAWS];
 };
@@ -93,6 +95,9 @@ struct gpu_kernel {
 /* kernels.c: NULL when there is none of that name. */
 const struct gpu_kernel *gpu_kernel_find(const char *name, size_t length);
 size_t gpu_kernel_offset(const struct gpu_kernel *k, unsigned i);
+
+/* launches.c: takes them as a launch gives them. */
+bool gpu_launch_arguments(struct gpu_launch *l, void **list, void **extra);
 
 enum gpu_command_kind {
 	COMMAND_KERNEL,
@@ -127,12 +132,16 @@ struct CUevent_st {
 struct CUgraphNode_st {
 	struct gpu_command command;
 	int type;
-	const struct CUgraph_st *inside; /* of a graph in a graph; not owned */
-	void *arguments[GPU_PARAMETERS]; /* as they are shown */
+	bool off;                            /* of an executable graph: switched off */
+	bool updatable;                      /* kernels may change it */
+	const struct CUgraphNode_st *origin; /* of an executable graph's: what it is called by */
+	struct CUgraph_st *inside;           /* of a graph in a graph: its own copy */
+	void *arguments[GPU_PARAMETERS];     /* as they are shown */
+	void *extra[5];
 };
 struct CUgraph_st {
-	unsigned n;
-	struct CUgraphNode_st *nodes[GPU_NODES];
+	unsigned n, room;
+	struct CUgraphNode_st **nodes;
 };
 struct CUgraphExec_st {
 	struct CUgraph_st graph; /* copies of its nodes */
@@ -198,6 +207,8 @@ uint64_t gpu_clock_ns(void);
 struct gpu_command *gpu_command_new(enum gpu_command_kind kind);
 /* Takes the command; into the stream, or into the graph that it is being captured to. */
 void gpu_enqueue(struct CUstream_st *s, struct gpu_command *c);
+/* graphs.c: a new node at the end, all 0. */
+struct CUgraphNode_st *gpu_node_add(struct CUgraph_st *graph);
 bool gpu_stream_idle(const struct CUstream_st *s);
 bool gpu_context_idle(const struct CUctx_st *c);
 /* Wait with the lock held; it is let go meanwhile. */

@@ -68,10 +68,82 @@ cu_result cuGraphCreate(struct CUgraph_st **graph, unsigned flags)
 	END(*graph ? CU_OK : CU_OUT_OF_MEMORY);
 }
 
+struct CUgraphNode_st *gpu_node_add(struct CUgraph_st *graph)
+{
+	struct CUgraphNode_st *node = calloc(1, sizeof(*node));
+
+	if (graph->n == graph->room) {
+		graph->room = graph->room ? 2 * graph->room : 64;
+		graph->nodes = realloc(graph->nodes, graph->room * sizeof(node));
+	}
+	if (!node || !graph->nodes)
+		abort();
+	graph->nodes[graph->n++] = node;
+	return node;
+}
+
 static void nodes_free(struct CUgraph_st *graph)
 {
-	for (unsigned i = 0; i < graph->n; i++)
+	for (unsigned i = 0; i < graph->n; i++) {
+		if (graph->nodes[i]->inside) {
+			nodes_free(graph->nodes[i]->inside);
+			free(graph->nodes[i]->inside);
+		}
 		free(graph->nodes[i]);
+	}
+	free(graph->nodes);
+	*graph = (struct CUgraph_st){0};
+}
+
+/* Graphs inside are copied, too. The copies are called by the originals. */
+static void nodes_copy(struct CUgraph_st *to, const struct CUgraph_st *from)
+{
+	for (unsigned i = 0; i < from->n; i++) {
+		struct CUgraphNode_st *node = gpu_node_add(to);
+
+		*node = *from->nodes[i];
+		node->origin = from->nodes[i];
+		if (!node->inside)
+			continue;
+		node->inside = calloc(1, sizeof(*node->inside));
+		if (!node->inside)
+			abort();
+		nodes_copy(node->inside, from->nodes[i]->inside);
+	}
+}
+
+static struct CUgraphNode_st *node_called(const struct CUgraph_st *graph,
+					  const struct CUgraphNode_st *node)
+{
+	struct CUgraphNode_st *found = NULL;
+
+	for (unsigned i = 0; i < graph->n && !found; i++)
+		found = graph->nodes[i]->origin == node ? graph->nodes[i]
+			: graph->nodes[i]->inside       ? node_called(graph->nodes[i]->inside, node)
+							: NULL;
+	return found;
+}
+
+static bool is_same_shape(const struct CUgraph_st *a, const struct CUgraph_st *b)
+{
+	bool same = a->n == b->n;
+
+	for (unsigned i = 0; same && i < a->n; i++)
+		same = a->nodes[i]->type == b->nodes[i]->type &&
+		       !a->nodes[i]->inside == !b->nodes[i]->inside &&
+		       (!a->nodes[i]->inside ||
+			is_same_shape(a->nodes[i]->inside, b->nodes[i]->inside));
+	return same;
+}
+
+/* What the nodes do becomes that of the other graph's, in their order; who they are stays. */
+static void nodes_take(struct CUgraph_st *to, const struct CUgraph_st *from)
+{
+	for (unsigned i = 0; i < to->n; i++) {
+		to->nodes[i]->command = from->nodes[i]->command;
+		if (to->nodes[i]->inside)
+			nodes_take(to->nodes[i]->inside, from->nodes[i]->inside);
+	}
 }
 
 cu_result cuGraphDestroy(struct CUgraph_st *graph)
@@ -95,13 +167,17 @@ cu_result cuGraphGetNodes(struct CUgraph_st *graph, struct CUgraphNode_st **node
 		struct CUgraphNode_st **nodes;
 		size_t *n;
 	} p = {graph, nodes, n};
+	unsigned more;
 
 	BEGIN_PLAIN(cuGraphGetNodes);
 	if (!graph)
 		END(ERROR_INVALID_HANDLE);
-	for (unsigned i = 0; nodes && i < graph->n && i < *n; i++)
-		nodes[i] = graph->nodes[i];
-	*n = graph->n;
+	for (size_t i = 0; nodes && i < *n; i++)
+		nodes[i] = i < graph->n ? graph->nodes[i] : NULL;
+	if (!nodes || *n > graph->n)
+		*n = graph->n;
+	if (!nodes && call.injected && standin_fault("nodes", &more))
+		*n = more;
 	END(CU_OK);
 }
 
@@ -119,23 +195,51 @@ cu_result cuGraphNodeGetType(struct CUgraphNode_st *node, int *type)
 	END(CU_OK);
 }
 
+/* As a library gives it out. */
+static struct CUkern_st *handle_of(struct CUfunc_st *function)
+{
+	if (!function->handle) {
+		function->handle = malloc(sizeof(*function));
+		if (!function->handle)
+			abort();
+		*function->handle = *function;
+		function->handle->real = function;
+	}
+	return (struct CUkern_st *)(void *)function->handle;
+}
+
 cu_result cuGraphKernelNodeGetParams_v2(struct CUgraphNode_st *node, struct cu_kernel_node *params)
 {
 	struct {
 		struct CUgraphNode_st *node;
 		struct cu_kernel_node *params;
 	} p = {node, params};
+	struct gpu_launch *l;
 
 	BEGIN_PLAIN(cuGraphKernelNodeGetParams_v2);
 	if (!node || node->type != CU_NODE_KERNEL)
 		END(CU_INVALID_VALUE);
-	*params =
-		(struct cu_kernel_node){.function = node->command.launch.function,
-					.context = node->command.launch.function->module->context};
-	params->arguments = node->arguments;
-	for (unsigned i = 0; i < params->function->kernel->n; i++)
-		node->arguments[i] = node->command.launch.arguments +
-				     gpu_kernel_offset(params->function->kernel, i);
+	l = &node->command.launch;
+	*params = (struct cu_kernel_node){.context = l->function->module->context};
+	if (call.injected && standin_fault("handles", NULL))
+		params->kernel = handle_of(l->function);
+	else
+		params->function = l->function;
+	if (l->packed) {
+		node->extra[0] = CU_EXTRA_SIZE;
+		node->extra[1] = &l->packed;
+		node->extra[2] = CU_EXTRA_POINTER;
+		node->extra[3] = l->arguments;
+		node->extra[4] = CU_EXTRA_END;
+		params->extra = node->extra;
+		if (call.injected && standin_fault("extra-key", NULL))
+			node->extra[0] = (void *)3;
+	} else {
+		params->arguments = node->arguments;
+		for (unsigned i = 0; i < l->function->kernel->n; i++)
+			node->arguments[i] =
+				l->arguments + gpu_kernel_offset(l->function->kernel, i);
+	}
 	memcpy(params->grid, node->command.launch.grid, sizeof(params->grid));
 	memcpy(params->block, node->command.launch.block, sizeof(params->block));
 	END(CU_OK);
@@ -196,33 +300,70 @@ cu_result cuGraphAddNode(struct CUgraphNode_st **node, struct CUgraph_st *graph,
 	struct CUgraphNode_st *made;
 
 	BEGIN_PLAIN(cuGraphAddNode);
-	if (!graph || graph->n == GPU_NODES || params->type <= CU_NODE_HOST)
+	if (!graph || params->type <= CU_NODE_HOST)
 		END(CU_INVALID_VALUE);
-	made = calloc(1, sizeof(*made));
-	if (!made)
-		abort();
+	made = gpu_node_add(graph);
 	made->type = params->type;
 	made->command.kind = COMMAND_NOTHING;
-	if (params->type == CU_NODE_GRAPH)
-		made->inside = params->of.graph;
+	if (params->type == CU_NODE_GRAPH) {
+		made->inside = calloc(1, sizeof(*made->inside));
+		if (!made->inside)
+			abort();
+		nodes_copy(made->inside, params->of.graph);
+	}
 	if (params->type == CU_NODE_EVENT_RECORD) {
 		made->command.kind = COMMAND_RECORD;
 		made->command.event = params->of.event;
 	}
-	graph->nodes[graph->n++] = made;
 	*node = made;
 	END(CU_OK);
 }
 
-static void nodes_copy(struct CUgraphExec_st *e, const struct CUgraph_st *graph)
+cu_result cuGraphChildGraphNodeGetGraph(struct CUgraphNode_st *node, struct CUgraph_st **graph)
 {
-	e->graph.n = graph->n;
-	for (unsigned i = 0; i < graph->n; i++) {
-		e->graph.nodes[i] = malloc(sizeof(*e->graph.nodes[i]));
-		if (!e->graph.nodes[i])
-			abort();
-		*e->graph.nodes[i] = *graph->nodes[i];
-	}
+	struct {
+		struct CUgraphNode_st *node;
+		struct CUgraph_st **graph;
+	} p = {node, graph};
+
+	BEGIN_PLAIN(cuGraphChildGraphNodeGetGraph);
+	if (!node || node->type != CU_NODE_GRAPH)
+		END(CU_INVALID_VALUE);
+	*graph = node->inside;
+	END(CU_OK);
+}
+
+/* Only whether kernels may change the node. */
+cu_result cuGraphKernelNodeGetAttribute(struct CUgraphNode_st *node, int attribute, void *value)
+{
+	struct {
+		struct CUgraphNode_st *node;
+		int attribute;
+		void *value;
+	} p = {node, attribute, value};
+
+	BEGIN_PLAIN(cuGraphKernelNodeGetAttribute);
+	if (!node || node->type != CU_NODE_KERNEL || attribute != CU_ATTRIBUTE_UPDATABLE_NODE)
+		END(CU_INVALID_VALUE);
+	memset(value, 0, sizeof(struct cu_attribute) - offsetof(struct cu_attribute, value));
+	*(int *)value = node->updatable;
+	END(CU_OK);
+}
+
+cu_result cuGraphKernelNodeSetAttribute(struct CUgraphNode_st *node, int attribute,
+					const void *value)
+{
+	struct {
+		struct CUgraphNode_st *node;
+		int attribute;
+		const void *value;
+	} p = {node, attribute, value};
+
+	BEGIN_PLAIN(cuGraphKernelNodeSetAttribute);
+	if (!node || node->type != CU_NODE_KERNEL || attribute != CU_ATTRIBUTE_UPDATABLE_NODE)
+		END(CU_INVALID_VALUE);
+	node->updatable = *(const int *)value;
+	END(CU_OK);
 }
 
 /* What it found different is not told. */
@@ -233,16 +374,13 @@ cu_result cuGraphExecUpdate_v2(struct CUgraphExec_st *exec, struct CUgraph_st *g
 		struct CUgraph_st *graph;
 		void *found;
 	} p = {exec, graph, found};
-	bool same;
 
 	BEGIN(cuGraphExecUpdate_v2);
-	same = exec && graph && exec->graph.n == graph->n;
-	for (unsigned i = 0; same && i < graph->n; i++)
-		same = graph->nodes[i]->type == exec->graph.nodes[i]->type;
-	if (!same)
+	if (!exec || !graph)
 		END(CU_INVALID_VALUE);
-	nodes_free(&exec->graph);
-	nodes_copy(exec, graph);
+	if (!is_same_shape(&exec->graph, graph))
+		END(ERROR_UPDATE_FAILURE);
+	nodes_take(&exec->graph, graph);
 	END(CU_OK);
 }
 
@@ -260,7 +398,7 @@ cu_result cuGraphInstantiateWithFlags(struct CUgraphExec_st **exec, struct CUgra
 	e = calloc(1, sizeof(*e));
 	if (!e || !graph)
 		END(ERROR_INVALID_HANDLE);
-	nodes_copy(e, graph);
+	nodes_copy(&e->graph, graph);
 	*exec = e;
 	END(CU_OK);
 }
@@ -270,6 +408,8 @@ static void enqueue_all(struct CUstream_st *s, const struct CUgraph_st *graph)
 	for (unsigned i = 0; i < graph->n; i++) {
 		struct gpu_command *c;
 
+		if (graph->nodes[i]->off)
+			continue;
 		if (graph->nodes[i]->inside) {
 			enqueue_all(s, graph->nodes[i]->inside);
 			continue;
@@ -309,5 +449,128 @@ cu_result cuGraphExecDestroy(struct CUgraphExec_st *exec)
 		END(ERROR_INVALID_HANDLE);
 	nodes_free(&exec->graph);
 	free(exec);
+	END(CU_OK);
+}
+
+/* ---- changing executable graphs ---- */
+
+cu_result cuGraphExecKernelNodeSetParams_v2(struct CUgraphExec_st *exec,
+					    struct CUgraphNode_st *node,
+					    const struct cu_kernel_node *params)
+{
+	struct cu_exec_node_params p = {exec, node, {.kernel = params}};
+	struct CUgraphNode_st *mine;
+	struct gpu_launch *l;
+
+	BEGIN(cuGraphExecKernelNodeSetParams_v2);
+	mine = exec ? node_called(&exec->graph, node) : NULL;
+	if (!mine || mine->type != CU_NODE_KERNEL)
+		END(CU_INVALID_VALUE);
+	l = &mine->command.launch;
+	l->function = params->function;
+	memcpy(l->grid, params->grid, sizeof(l->grid));
+	memcpy(l->block, params->block, sizeof(l->block));
+	END(gpu_launch_arguments(l, params->arguments, params->extra) ? CU_OK : CU_INVALID_VALUE);
+}
+
+cu_result cuGraphExecMemcpyNodeSetParams(struct CUgraphExec_st *exec, struct CUgraphNode_st *node,
+					 const struct cu_copy_3d *params, struct CUctx_st *context)
+{
+	struct {
+		struct cu_exec_node_params node;
+		struct CUctx_st *context;
+	} p = {{exec, node, {.copy = params}}, context};
+	struct CUgraphNode_st *mine;
+
+	BEGIN(cuGraphExecMemcpyNodeSetParams);
+	mine = exec ? node_called(&exec->graph, node) : NULL;
+	if (!mine || mine->command.kind != COMMAND_COPY || params->height != 1 ||
+	    params->depth != 1)
+		END(CU_INVALID_VALUE);
+	mine->command.to = params->to.device + params->to.x_bytes;
+	mine->command.from = params->from.device + params->from.x_bytes;
+	mine->command.n = params->width_bytes;
+	END(CU_OK);
+}
+
+cu_result cuGraphExecMemsetNodeSetParams(struct CUgraphExec_st *exec, struct CUgraphNode_st *node,
+					 const struct cu_set_node *params, struct CUctx_st *context)
+{
+	struct {
+		struct cu_exec_node_params node;
+		struct CUctx_st *context;
+	} p = {{exec, node, {.fill = params}}, context};
+	struct CUgraphNode_st *mine;
+
+	BEGIN(cuGraphExecMemsetNodeSetParams);
+	mine = exec ? node_called(&exec->graph, node) : NULL;
+	if (!mine || mine->type != CU_NODE_MEMSET || params->height != 1)
+		END(CU_INVALID_VALUE);
+	mine->command.to = params->to;
+	mine->command.value = params->value;
+	mine->command.width = params->element;
+	mine->command.n = params->width;
+	END(CU_OK);
+}
+
+cu_result cuGraphExecChildGraphNodeSetParams(struct CUgraphExec_st *exec,
+					     struct CUgraphNode_st *node, struct CUgraph_st *graph)
+{
+	struct cu_exec_node_params p = {exec, node, {.graph = graph}};
+	struct CUgraphNode_st *mine;
+
+	BEGIN(cuGraphExecChildGraphNodeSetParams);
+	mine = exec ? node_called(&exec->graph, node) : NULL;
+	if (!mine || !mine->inside || !graph || !is_same_shape(mine->inside, graph))
+		END(CU_INVALID_VALUE);
+	nodes_take(mine->inside, graph);
+	END(CU_OK);
+}
+
+cu_result cuGraphExecEventRecordNodeSetEvent(struct CUgraphExec_st *exec,
+					     struct CUgraphNode_st *node, struct CUevent_st *event)
+{
+	struct {
+		struct CUgraphExec_st *exec;
+		struct CUgraphNode_st *node;
+		struct CUevent_st *event;
+	} p = {exec, node, event};
+	struct CUgraphNode_st *mine;
+
+	BEGIN(cuGraphExecEventRecordNodeSetEvent);
+	mine = exec ? node_called(&exec->graph, node) : NULL;
+	if (!mine || mine->type != CU_NODE_EVENT_RECORD)
+		END(CU_INVALID_VALUE);
+	mine->command.event = event;
+	END(CU_OK);
+}
+
+cu_result cuGraphNodeSetEnabled(struct CUgraphExec_st *exec, struct CUgraphNode_st *node,
+				unsigned on)
+{
+	struct {
+		struct CUgraphExec_st *exec;
+		struct CUgraphNode_st *node;
+		unsigned on;
+	} p = {exec, node, on};
+	struct CUgraphNode_st *mine;
+
+	BEGIN(cuGraphNodeSetEnabled);
+	mine = exec ? node_called(&exec->graph, node) : NULL;
+	if (!mine || mine->type > CU_NODE_MEMSET)
+		END(CU_INVALID_VALUE);
+	mine->off = !on;
+	END(CU_OK);
+}
+
+cu_result cuGraphExecStandin(struct CUgraphExec_st *exec)
+{
+	struct {
+		struct CUgraphExec_st *exec;
+	} p = {exec};
+
+	BEGIN(cuGraphExecStandin);
+	for (unsigned i = 0; i < exec->graph.n; i++)
+		exec->graph.nodes[i]->off = true;
 	END(CU_OK);
 }

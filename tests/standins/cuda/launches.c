@@ -435,23 +435,28 @@ cu_result cuKernelGetName(const char **name, struct CUkern_st *kernel)
 
 /* ---- launches ---- */
 
-static bool arguments(struct gpu_launch *l, void **list, void **extra)
+bool gpu_launch_arguments(struct gpu_launch *l, void **list, void **extra)
 {
 	const struct gpu_kernel *k = l->function->kernel;
+	const void *from = NULL;
 
+	l->packed = 0;
 	for (unsigned i = 0; list && i < k->n; i++)
 		memcpy(l->arguments + gpu_kernel_offset(k, i), list[i], k->sizes[i]);
 	if (list || !k->n)
 		return true;
-	for (const void *from = NULL; extra && *extra; extra += 2) {
+	for (; extra && *extra; extra += 2)
 		if (*extra == CU_EXTRA_POINTER)
 			from = extra[1];
-		else if (*extra == CU_EXTRA_SIZE && from && *(size_t *)extra[1] <= GPU_ARGUMENTS)
-			memcpy(l->arguments, from, *(size_t *)extra[1]);
-		if (*extra == CU_EXTRA_SIZE)
-			return from != NULL;
-	}
-	return false;
+		else if (*extra == CU_EXTRA_SIZE)
+			l->packed = *(size_t *)extra[1];
+		else
+			return false;
+	if (!from || l->packed < gpu_kernel_offset(k, k->n - 1) + k->sizes[k->n - 1] ||
+	    l->packed > GPU_ARGUMENTS)
+		return false;
+	memcpy(l->arguments, from, l->packed);
+	return true;
 }
 
 static cu_result launch(const struct call *call, struct CUfunc_st *function, const unsigned grid[3],
@@ -474,7 +479,7 @@ static cu_result launch(const struct call *call, struct CUfunc_st *function, con
 	c->launch.function = function;
 	memcpy(c->launch.grid, grid, sizeof(c->launch.grid));
 	memcpy(c->launch.block, block, sizeof(c->launch.block));
-	if (!arguments(&c->launch, list, extra)) {
+	if (!gpu_launch_arguments(&c->launch, list, extra)) {
 		free(c);
 		return CU_INVALID_VALUE;
 	}

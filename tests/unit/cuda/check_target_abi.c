@@ -142,7 +142,13 @@ FIELD(cu_instantiate_params, how, cuGraphInstantiateWithParams_params, instantia
 _Static_assert(offsetof(CUDA_GRAPH_INSTANTIATE_PARAMS, flags) == 0, "flags");
 _Static_assert((int)CU_GRAPH_FOR_DEVICE == (int)CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH, "flag");
 FIELD(cu_exec_update_params, graph, cuGraphExecUpdate_v2_params, hGraph);
-FIELD(cu_exec_node_params, kernel, cuGraphExecKernelNodeSetParams_v2_params, nodeParams);
+FIELD(cu_exec_node_params, of, cuGraphExecKernelNodeSetParams_params, nodeParams);
+FIELD(cu_exec_node_params, of, cuGraphExecKernelNodeSetParams_v2_params, nodeParams);
+FIELD(cu_exec_node_params, of, cuGraphExecMemcpyNodeSetParams_params, copyParams);
+FIELD(cu_exec_node_params, of, cuGraphExecMemsetNodeSetParams_params, memsetParams);
+FIELD(cu_exec_node_params, of, cuGraphExecChildGraphNodeSetParams_params, childGraph);
+_Static_assert(offsetof(struct cu_kernel_node, kernel) == sizeof(CUDA_KERNEL_NODE_PARAMS_v1),
+	       "node");
 FIELD(cu_exec_node_params, node, cuGraphExecMemcpyNodeSetParams_params, hNode);
 FIELD(cu_set_node, element, CUDA_MEMSET_NODE_PARAMS, elementSize);
 _Static_assert(sizeof(struct cu_set_node) == sizeof(CUDA_MEMSET_NODE_PARAMS), "node");
