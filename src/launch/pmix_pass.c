@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -267,6 +268,13 @@ static bool pass_loop(void)
 	}
 }
 
+/* The library is stuck in its start, which nothing else bounds. */
+static void pass_is_stuck(int signal)
+{
+	(void)signal;
+	_exit(PMIX_PASS_STUCK);
+}
+
 void pmix_pass_run(int index)
 {
 	pthread_condattr_t monotonic;
@@ -283,7 +291,11 @@ void pmix_pass_run(int index)
 	pmix_server.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (pmix_server.wake < 0)
 		pmix_server_fail(RC_IO, "the PMIx server cannot wait");
+	signal(SIGALRM, pass_is_stuck);
+	alarm(PMIX_SERVER_STEP_MS / 1000);
 	pass_open_library();
+	alarm(0);
+	signal(SIGALRM, SIG_DFL);
 	pass_begin(index);
 	ended = pass_loop();
 	/* Should the library get stuck in ending: the clock ends us. */

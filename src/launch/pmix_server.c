@@ -87,7 +87,8 @@ static void child_probe(int unused)
 			  strlen(pmix_server.api.path) + 1);
 }
 
-static void server_in_child(void (*work)(int), int index)
+/* False: it was stuck before it began. */
+static bool server_in_child(void (*work)(int), int index)
 {
 	pid_t parent = getpid(), pid = fork();
 	char text[100];
@@ -109,8 +110,11 @@ static void server_in_child(void (*work)(int), int index)
 		snprintf(text, sizeof(text), "the PMIx server died of signal %d", WTERMSIG(status));
 		pmix_server_fail(RC_ERROR, text);
 	}
+	if (WEXITSTATUS(status) == PMIX_PASS_STUCK)
+		return false;
 	if (status)
 		pmix_server_exit(1); /* it said why, or there is nobody to tell */
+	return true;
 }
 
 /* ---- the process that stays ---- */
@@ -141,21 +145,37 @@ static void server_open(const struct pmix_message *m, const char *payload)
 	server_in_child(child_probe, 0);
 }
 
-static void server_pass(int index)
+static void server_make_folder(void)
 {
 	const char *base = getenv("TMPDIR");
 	struct error err = {0};
 
-	if (!pmix_server.job.size)
-		pmix_server_fail(RC_INVALID, "a pass was begun before the PMIx server was opened");
 	snprintf(pmix_server.folder, sizeof(pmix_server.folder), "%.200s/retally-pmix.XXXXXX",
 		 base && *base && strlen(base) < 200 ? base : "/tmp");
-	if (!mkdtemp(pmix_server.folder)) {
-		error_set_errno(&err, RC_IO, errno, "cannot make '%s'", pmix_server.folder);
-		pmix_server.folder[0] = '\0';
-		pmix_server_fail(err.code, err.message);
+	if (mkdtemp(pmix_server.folder))
+		return;
+	error_set_errno(&err, RC_IO, errno, "cannot make '%s'", pmix_server.folder);
+	pmix_server.folder[0] = '\0';
+	pmix_server_fail(err.code, err.message);
+}
+
+static void server_pass(int index)
+{
+	char text[100];
+
+	if (!pmix_server.job.size)
+		pmix_server_fail(RC_INVALID, "a pass was begun before the PMIx server was opened");
+	server_make_folder();
+	if (!server_in_child(pmix_pass_run, index)) {
+		log_info("libpmix was stuck in its start; once more in a fresh process");
+		server_make_folder();
+		if (!server_in_child(pmix_pass_run, index)) {
+			snprintf(text, sizeof(text),
+				 "libpmix: PMIx_server_init did not end within %d s, twice",
+				 PMIX_SERVER_STEP_MS / 1000);
+			pmix_server_fail(RC_ERROR, text);
+		}
 	}
-	server_in_child(pmix_pass_run, index);
 	pmix_server_reply(PMIX_MESSAGE_ENDED, 0, 0, NULL, 0);
 }
 

@@ -56,8 +56,9 @@ void pmix_server_fail(int code, const char *text) __attribute__((noreturn));
 void pmix_server_reply(enum pmix_message_type type, int a, int b, const void *payload, size_t n);
 
 /* ---- pmix_pass.c ---- */
-/* Exit status: the supervisor is gone. */
-#define PMIX_PASS_LEFT 2
+/* Exit status: the supervisor is gone; the library did not start, and nothing was told. */
+#define PMIX_PASS_LEFT  2
+#define PMIX_PASS_STUCK 3
 /* The whole life of the child of pass `index`; does not return. */
 void pmix_pass_run(int index);
 

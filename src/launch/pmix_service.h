@@ -25,7 +25,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#define PMIX_SERVICE_WAIT_MS 20000
+#define PMIX_SERVICE_WAIT_MS 30000
 
 /* How fences of several nodes are exchanged; a job on one node needs none. */
 struct pmix_exchange {

@@ -31,6 +31,7 @@ touch stamp
 exits 0 'ten passes in one go' drive -P 10 "$ranks"
 is "$(sort out | uniq -c | tr -s ' ')" ' 10 ranks 4 sum 100 node 4' 'each: all ranks in one world, memory shared by all'
 is "$(grep -c '^pass [0-9]* rank [0-9] exit 0$' err)" 40 'every rank of every pass ended well'
+cp err library
 like "$(cat err)" '^library .*libpmix.so.* version ([5-9]|4\.[2-9])' 'the library is named'
 clean 'ten passes'
 
@@ -54,6 +55,33 @@ exits 124 'a rank that does not end meets the time limit' timeout -k 5 120 "$pro
 exits 0 'a program without MPI' drive -P 2 true
 exits 125 'a server that is killed' drive -P 2 -s 9 "$ranks"
 like "$(cat err)" 'the PMIx server is gone' 'is an error and no hang'
+# libpmix is stuck in its start: once only, and always.
+library=$(sed -n 's/^library \([^ ]*\) .*/\1/p' library)
+cat >stuck.c <<'END'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+int PMIx_server_init(void *module, void *info, size_t n)
+{
+	int (*next)(void *, void *, size_t) = (int (*)(void *, void *, size_t))dlsym(RTLD_NEXT, "PMIx_server_init");
+	while (open(getenv("STUCK"), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) >= 0 || !access(getenv("STUCK_AGAIN"), F_OK))
+		pause();
+	return next(module, info, n);
+}
+END
+cc -shared -fPIC -o libstuck.so stuck.c -Wl,--no-as-needed "$library" 2>log || sed 's/^/# /' log
+export RETALLY_PMIX=$PWD/libstuck.so STUCK=$PWD/once STUCK_AGAIN=$PWD/again
+exits 0 'stuck in its start' drive -P 2 "$ranks"
+is "$(sort out | uniq -c | tr -s ' ')" ' 2 ranks 4 sum 100 node 4' 'is begun again, and every pass runs'
+[ -e once ]
+ok $? 'it was stuck'
+clean 'stuck once'
+touch again
+exits 125 'stuck twice' drive -P 2 "$ranks"
+like "$(cat err)" 'libpmix: PMIx_server_init did not end within 10 s, twice' 'is said'
+clean 'stuck twice'
 export RETALLY_PMIX=/no/such/library
 exits 125 'a library that is not there' drive "$ranks"
 like "$(cat err)" "RETALLY_PMIX: cannot open '/no/such/library'" 'is named'
