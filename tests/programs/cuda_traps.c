@@ -618,6 +618,7 @@ int main(int argc, char **argv)
 		     {"devices", devices, 1},
 		     {"borrowed", borrowed, 1},
 		     {"peers", peers, 1},
+		     {"crossing", crossing, 1},
 		     {"numbers", numbers, 1}, /* before there was other memory at its places */
 		     {"pageable", pageable, 1},
 		     {"given", given, 1},

@@ -68,6 +68,7 @@ void unsavable(void);
 void devices(void);
 void borrowed(void);
 void peers(void);
+void crossing(void);
 /* cuda_traps_modules.c */
 void alone(void);
 void between(void);

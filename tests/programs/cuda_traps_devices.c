@@ -99,6 +99,25 @@ void borrowed(void)
 	end();
 }
 
+/* Copies of the first that are under way into one half of what a kernel of the second has the other
+ * half of. */
+void crossing(void)
+{
+	unsigned half = N / 2;
+
+	begin();
+	for (int i = 0; i < 3; i++) {
+		works(i % 2 ? cuMemcpyAsync(x + BYTES / 2, a, BYTES / 2, q)
+			    : cuMemcpyDtoDAsync_v2(x + BYTES / 2, a, BYTES / 2, q));
+		launch_second("update", (void *[]){&x, &half});
+		wait_second();
+		works(cuStreamSynchronize(q));
+		launch(q, "update", &a, &n);
+		works(cuStreamSynchronize(q));
+	}
+	end();
+}
+
 /* The first writes what the second has, between two kernels of the second. */
 void peers(void)
 {

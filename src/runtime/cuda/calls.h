@@ -68,8 +68,9 @@ void cuda_leave(void *device);
 void cuda_boundary(struct cuda_context *c, const char *why);
 /* The same for the call itself. */
 cuda_call cuda_call_boundary;
-/* Work was put there that is not recorded: it is waited for before anything is replayed. */
-void cuda_queued(struct cuda_context *c, struct CUstream_st *stream);
+/* Work was put there that is not recorded: it is waited for before anything is replayed. to: an
+ * address in what it writes; 0: not known. */
+void cuda_queued(struct cuda_context *c, struct CUstream_st *stream, cu_ptr to);
 /* A captured call makes a graph node and runs nothing. */
 bool cuda_is_captured(struct CUstream_st *stream);
 /* The result of the program's call, at CUPTI_EXIT. */

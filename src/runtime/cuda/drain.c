@@ -6,6 +6,7 @@
 #include "runtime/cuda/drain.h"
 
 #include "runtime/cuda/calls.h"
+#include "runtime/cuda/crossing.h"
 
 #include <time.h>
 
@@ -92,6 +93,13 @@ static void pause_between(uint64_t waited_ns)
 	nanosleep(&t, NULL);
 }
 
+static uint64_t left(uint64_t start_ns, uint64_t bound_ns)
+{
+	uint64_t waited = now_ns() - start_ns;
+
+	return waited < bound_ns ? bound_ns - waited : 0;
+}
+
 /* An event in such a stream would become a part of the program's graph. */
 static bool is_capturing(const struct cuda_context *c)
 {
@@ -124,7 +132,8 @@ int cuda_drain(void *device, uint64_t bound_ns, struct error *err)
 		result = d->context_wait();
 		c->n_busy = 0;
 		c->busy_overflow = false;
-		return result ? cuda_drain_fail("waiting for the device", result, err) : 0;
+		return result ? cuda_drain_fail("waiting for the device", result, err)
+			      : cuda_crossing_wait(c, left(start, bound_ns), err);
 	}
 	for (unsigned i = 0; i < c->n_busy && !result; i++) {
 		if (!c->busy[i].event)
@@ -151,5 +160,5 @@ int cuda_drain(void *device, uint64_t bound_ns, struct error *err)
 	if (result)
 		return cuda_drain_fail("waiting for the device", result, err);
 	c->n_busy = 0;
-	return 0;
+	return cuda_crossing_wait(c, left(start, bound_ns), err);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Calls that give the device work, and calls that wait for it. */
 #include "runtime/cuda/calls.h"
+#include "runtime/cuda/crossing.h"
 #include "runtime/cuda/drain.h"
 #include "runtime/cuda/functions.h"
 #include "runtime/cuda/launch.h"
@@ -235,6 +236,7 @@ static void stream_destroyed(struct cuda_context *c, const struct cupti_callback
 	cuda_boundary(c, data->function);
 	/* The handle can come back for another stream. */
 	cuda_drain_forget(c, *(struct CUstream_st *const *)data->params);
+	cuda_crossing_forget(c, *(struct CUstream_st *const *)data->params);
 }
 
 /* Its variables are memory no more. */
@@ -306,7 +308,7 @@ static void transfer_end(struct cuda_context *c, const struct cupti_callback_dat
 				       offsetof(struct cu_set32_params, stream),
 		       "ABI");
 	operation_end(c, data);
-	cuda_queued(c, cuda_stream_name(p->stream));
+	cuda_queued(c, cuda_stream_name(p->stream), p->to);
 }
 
 static bool is_watched(struct cuda_context *c, struct CUstream_st *stream)

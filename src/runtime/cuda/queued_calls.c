@@ -6,42 +6,63 @@
  * replayed: what is saved and put back may share a memory with it.
  */
 #include "runtime/cuda/calls.h"
+#include "runtime/cuda/crossing.h"
 #include "runtime/cuda/drain.h"
 
 #include <string.h>
 
-void cuda_queued(struct cuda_context *c, struct CUstream_st *stream)
+void cuda_queued(struct cuda_context *c, struct CUstream_st *stream, cu_ptr to)
 {
-	if (!cuda_is_captured(stream))
-		cuda_drain_note_passed(c, stream);
+	struct program_memory m;
+
+	if (cuda_is_captured(stream))
+		return;
+	cuda_drain_note_passed(c, stream);
+	if (cuda_session.n_contexts < 2)
+		return;
+	if (!to)
+		cuda_crossing_note(c, NULL, stream);
+	else if (memories_find(&cuda_session.memories, to, &m) && m.owner != c->number)
+		cuda_crossing_note(c, &cuda_session.contexts[m.owner], stream);
 }
 
 /* The stream among the arguments, at so many bytes. */
-static void queued(struct cuda_context *c, const struct cupti_callback_data *data, size_t at)
+static void queued(struct cuda_context *c, const struct cupti_callback_data *data, size_t at,
+		   cu_ptr to)
 {
 	struct CUstream_st *stream;
 
 	memcpy(&stream, (const char *)data->params + at, sizeof(stream));
-	cuda_queued(c, cuda_stream_name(stream));
+	cuda_queued(c, cuda_stream_name(stream), to);
 }
 
+/* Where it writes is not looked for. */
 #define AT(n)                                                                              \
 	static void at_##n(struct cuda_context *c, const struct cupti_callback_data *data) \
 	{                                                                                  \
-		queued(c, data, n);                                                        \
+		queued(c, data, n, 0);                                                     \
 	}
 AT(0)
 AT(8)
 AT(24)
 AT(32)
-AT(40)
 AT(56)
 AT(64)
 #undef AT
 
+/* To the address that is the first argument. */
+#define TO(n)                                                                              \
+	static void to_##n(struct cuda_context *c, const struct cupti_callback_data *data) \
+	{                                                                                  \
+		queued(c, data, n, *(const cu_ptr *)data->params);                         \
+	}
+TO(24)
+TO(40)
+#undef TO
+
 const struct cuda_call_entry cuda_queued_calls[] = {
-	{"cuMemcpyAsync", cuda_call_boundary, at_24},
-	{"cuMemcpyPeerAsync", cuda_call_boundary, at_40},
+	{"cuMemcpyAsync", cuda_call_boundary, to_24},
+	{"cuMemcpyPeerAsync", cuda_call_boundary, to_40},
 	{"cuMemcpyHtoAAsync_v2", cuda_call_boundary, at_32},
 	{"cuMemcpyAtoHAsync_v2", cuda_call_boundary, at_32},
 	{"cuMemcpy2DAsync_v2", cuda_call_boundary, at_8},
@@ -51,9 +72,9 @@ const struct cuda_call_entry cuda_queued_calls[] = {
 	{"cuMemcpyBatchAsync_v2", cuda_call_boundary, at_56},
 	{"cuMemcpy3DBatchAsync", cuda_call_boundary, at_32},
 	{"cuMemcpy3DBatchAsync_v2", cuda_call_boundary, at_24},
-	{"cuMemsetD2D8Async", cuda_call_boundary, at_40},
-	{"cuMemsetD2D16Async", cuda_call_boundary, at_40},
-	{"cuMemsetD2D32Async", cuda_call_boundary, at_40},
+	{"cuMemsetD2D8Async", cuda_call_boundary, to_40},
+	{"cuMemsetD2D16Async", cuda_call_boundary, to_40},
+	{"cuMemsetD2D32Async", cuda_call_boundary, to_40},
 	{"cuStreamWriteValue32", cuda_call_boundary, at_0},
 	{"cuStreamWriteValue32_v2", cuda_call_boundary, at_0},
 	{"cuStreamWriteValue64", cuda_call_boundary, at_0},

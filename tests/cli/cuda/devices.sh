@@ -27,6 +27,13 @@ for mode in window kernel auto; do
 		esac
 	done
 done
+# A copy between them that is under way is waited for before anything is put back beside it.
+"$traps" crossing >want
+for mode in window kernel auto; do
+	RETALLY_STANDIN_FAIL=late-copy=30,hang=20 run o "$three" --replay $mode -- "$traps" crossing
+	same $? want "crossing, $mode"
+	clean "crossing, $mode"
+done
 run o "$three" --replay window -- "$traps" peers
 is "$("$retally" report o --by window | grep -c 'a launch of another context')" 1 'peers: it ends the window of the other'
 done_testing
