@@ -39,6 +39,14 @@ static int choose_passes(struct replay_device *d, struct error *err)
 		if (!vec_push(&d->passes, p) || (is_whole(plan, p) && !vec_push(&d->whole, p)))
 			return error_set(err, RC_NO_MEMORY, "out of memory for a device");
 	}
+	d->n_alone = d->whole.n;
+	/* A pass that was asked for by its number is that one and nothing else. */
+	for (uint32_t i = 1; !only && i <= plan->n_live; i++) {
+		if (!pass_counts_here(plan, plan->live[i - 1].pass, d->source->name))
+			continue;
+		if (!vec_push(&d->whole, plan->n_passes + i))
+			return error_set(err, RC_NO_MEMORY, "out of memory for a device");
+	}
 	return 0;
 }
 

@@ -217,7 +217,11 @@ struct replay_device {
 	uint32_t room;        /* samples of one unit */
 	uint32_t most_units;  /* of one pass */
 	VEC(uint32_t) passes; /* numbers of those with a counter of this source */
-	VEC(uint32_t) whole;  /* of these, the ones that mean something by themselves */
+	/* Numbers of what means something by itself: of these passes, and the plan's live groups
+	 * (plan_counted). */
+	VEC(uint32_t) whole;
+	size_t n_alone;        /* of whole, the passes */
+	bool told_replay_only; /* a note has the counters that are in none of whole */
 
 	VEC(struct kernel *) kernels; /* open addressing */
 	size_t n_kernels;

@@ -6,6 +6,7 @@
  * otherwise everything.
  */
 #include "base/hash.h"
+#include "base/str.h"
 #include "replay/engine.h"
 
 /* 0: none stands alone. Parts that different dispatches gave would be torn values. */
@@ -195,6 +196,47 @@ static bool begin_unit(struct replay_device *d, const struct runtime_op *op, str
 	return true;
 }
 
+static bool is_in(const struct plan_pass *p, uint32_t counter)
+{
+	for (uint32_t i = 0; i < p->n_counters; i++)
+		if (p->counters[i] == counter)
+			return true;
+	return false;
+}
+
+static bool stands_alone(const struct replay_device *d, uint32_t counter)
+{
+	for (size_t i = 0; i < d->whole.n; i++)
+		if (is_in(plan_counted(d->replay->plan, d->whole.items[i], NULL), counter))
+			return true;
+	return false;
+}
+
+/* Once a device: what no dispatch counted live can have a value of. */
+static void tell_replay_only(struct replay_device *d)
+{
+	const struct plan *plan = d->replay->plan;
+	struct str text = STR_INIT;
+	size_t n = 0;
+
+	if (d->told_replay_only || d->n_alone == d->passes.n)
+		return;
+	d->told_replay_only = true;
+	str_add(&text, "counters that take several passes by themselves are not collected of "
+		       "dispatches that are not replayed:");
+	for (uint32_t c = 0; c < plan->n_counters; c++) {
+		bool here = false;
+
+		for (size_t i = 0; !here && i < d->passes.n; i++)
+			here = is_in(&plan->passes[d->passes.items[i] - 1], c);
+		if (here && !stands_alone(d, c))
+			str_addf(&text, "%s %s", n++ ? "," : "", plan->counters[c].name);
+	}
+	if (n && !str_is_failed(&text))
+		record_note(d->replay, SPOOL_NOTE_FINDING, str_text(&text));
+	str_release(&text);
+}
+
 bool live_begin(struct replay_device *d, const struct runtime_op *op, struct kernel *k,
 		uint64_t ordinal, unsigned how, const char **why_out)
 {
@@ -204,6 +246,7 @@ bool live_begin(struct replay_device *d, const struct runtime_op *op, struct ker
 	enum source_units units = pass ? units_of(d, op, k, pass, held) : SOURCE_UNITS_ANY;
 	bool begun;
 
+	tell_replay_only(d);
 	if (!pass) {
 		*why_out = "its counters take several passes together, which only replay gives";
 		return false;
@@ -304,7 +347,7 @@ static int take_unit(struct replay_device *d, uint32_t index, struct error *err)
 {
 	struct live_unit *u = &d->live.units.items[index];
 	uint64_t enabled = 0, running = 0;
-	uint32_t n = 0;
+	uint32_t n = 0, pass = 0;
 	int rc;
 
 	if (u->failed)
@@ -318,7 +361,8 @@ static int take_unit(struct replay_device *d, uint32_t index, struct error *err)
 	if (n > d->room)
 		return error_set(err, RC_ERROR, "source '%s' gave more samples than it announced",
 				 d->source->name);
-	record_live(d, &u->op, d->live.pass, d->window.samples.items, n, enabled, running);
+	plan_counted(d->replay->plan, d->live.pass, &pass);
+	record_live(d, &u->op, pass, d->window.samples.items, n, enabled, running);
 	until_take(d, &u->op, d->live.pass, d->window.samples.items, n);
 	if (u->reason)
 		record_decline(d, u->op.kernel, u->reason, SPOOL_INSTEAD_ONE_PASS, 1);

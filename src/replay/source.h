@@ -73,7 +73,8 @@ struct source {
 	 * sentence the user reads. */
 	int (*device_open)(void **device_out, const struct plan *plan, const char *runtime,
 			   void *native, uint32_t device, struct error *err);
-	/* Programs the counters of pass `pass` (from 1) with room for n_units units. */
+	/* Programs the counters of pass `pass` (from 1; of a plan with live groups also one of
+	 * these, see plan_counted) with room for n_units units. */
 	int (*pass_begin)(void *device, uint32_t pass, uint32_t n_units, struct error *err);
 	int (*unit_begin)(void *device, const struct source_unit *unit, struct error *err);
 	int (*unit_end)(void *device, const struct source_unit *unit, struct error *err);

@@ -21,7 +21,7 @@
 
 static uint32_t counters_of(const struct replay_device *d, uint32_t at)
 {
-	return d->replay->plan->passes[d->whole.items[at] - 1].n_counters;
+	return plan_counted(d->replay->plan, d->whole.items[at], NULL)->n_counters;
 }
 
 static struct kind *kind_new(struct replay_device *d, struct kernel *k, const uint32_t grid[3],
@@ -169,7 +169,7 @@ static void add_unit(struct replay_device *d, const struct plan_pass *p, struct 
 void until_take(struct replay_device *d, const struct window_op *op, uint32_t pass,
 		const struct spool_sample *samples, uint32_t n)
 {
-	const struct plan_pass *p = &d->replay->plan->passes[pass - 1];
+	const struct plan_pass *p = plan_counted(d->replay->plan, pass, NULL);
 	struct moments *moments;
 	struct kind_pass *own;
 	struct kind *kind;

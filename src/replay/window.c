@@ -412,7 +412,7 @@ static void choose_mode(struct replay_device *d)
 	choice = cost_choose(&d->sums, (uint32_t)d->passes.n, why, sizeof(why));
 	if (choice == COST_WAIT)
 		return;
-	if (choice == COST_NONE && d->whole.n < d->passes.n) {
+	if (choice == COST_NONE && d->n_alone < d->passes.n) {
 		/* Spread over dispatches, parts that only mean something together would be lost. */
 		choice = COST_WINDOW;
 		snprintf(why, sizeof(why),

@@ -51,6 +51,13 @@ struct plan_pass {
 	const char *config;       /* for sources that program a whole pass at once, else "" */
 };
 
+/* Some counters of a pass that cannot stand alone: what is counted without replay takes one such
+ * group instead, and is recorded as that pass. No pass of the plan; numbered behind them. */
+struct plan_live {
+	uint32_t pass;          /* number (from 1) of the pass that has all of its counters */
+	struct plan_pass group; /* reason and config are "" */
+};
+
 struct plan_metric {
 	const char *name;
 	const char *title;
@@ -78,6 +85,8 @@ struct plan {
 	struct plan_counter *counters;
 	uint32_t n_passes;
 	struct plan_pass *passes;
+	uint32_t n_live; /* at most PLAN_PASSES_MAX */
+	struct plan_live *live;
 	uint32_t n_metrics;
 	struct plan_metric *metrics;
 	uint32_t n_dropped;
@@ -97,6 +106,9 @@ int plan_decode(struct plan *plan, const char *name, const char *text, size_t si
 /* The same from and to a file. plan_write_file writes a temporary name and renames. */
 int plan_read_file(struct plan *plan, const char *path, struct error *err);
 int plan_write_file(struct plan *plan, const char *path, struct error *err);
+/* What number `number` counts: a pass from 1 to n_passes, behind them the live groups. NULL: there
+ * is no such number. *pass_out, unless NULL: the pass that it is recorded as. Any thread. */
+const struct plan_pass *plan_counted(const struct plan *plan, uint32_t number, uint32_t *pass_out);
 void plan_release(struct plan *plan);
 
 #endif

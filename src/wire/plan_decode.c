@@ -130,6 +130,24 @@ static int plan_get_passes(struct plan_reader *r, const struct json_value *root)
 	return rc;
 }
 
+static int plan_get_live(struct plan_reader *r, const struct json_value *root)
+{
+	const struct json_value *v = NULL;
+	struct plan_live *l = NULL;
+	int rc;
+
+	if (!json_member(root, "live"))
+		return 0;
+	rc = plan_get_array(r, root, "live", PLAN_PASSES_MAX, sizeof(*l), &v, &r->plan->n_live,
+			    &r->plan->live);
+	for (l = r->plan->live; !rc && v; v = v->next, l++) {
+		l->group.reason = l->group.config = "";
+		(void)((rc = plan_get_u32(r, v, "pass", PLAN_PASSES_MAX, &l->pass)) ||
+		       (rc = plan_get_indices(r, v, &l->group.n_counters, &l->group.counters)));
+	}
+	return rc;
+}
+
 static int plan_get_metrics(struct plan_reader *r, const struct json_value *root)
 {
 	const struct json_value *v = NULL;
@@ -213,11 +231,29 @@ int plan_decode(struct plan *plan, const char *name, const char *text, size_t si
 	       (rc = json_read_bool(root, name, "proven", &plan->proven, err)) ||
 	       (rc = json_read_uint(root, name, "nodes", UINT64_MAX, &nodes, err)) ||
 	       (rc = plan_get_counters(&r, root)) || (rc = plan_get_passes(&r, root)) ||
-	       (rc = plan_get_metrics(&r, root)) || (rc = plan_check(plan, name, err)));
+	       (rc = plan_get_live(&r, root)) || (rc = plan_get_metrics(&r, root)) ||
+	       (rc = plan_check(plan, name, err)));
 	plan->nodes = nodes;
 	if (rc)
 		plan_release(plan);
 	return rc;
+}
+
+const struct plan_pass *plan_counted(const struct plan *plan, uint32_t number, uint32_t *pass_out)
+{
+	const struct plan_live *live;
+
+	if (!number || number - 1 >= plan->n_passes + plan->n_live)
+		return NULL;
+	if (number <= plan->n_passes) {
+		if (pass_out)
+			*pass_out = number;
+		return &plan->passes[number - 1];
+	}
+	live = &plan->live[number - 1 - plan->n_passes];
+	if (pass_out)
+		*pass_out = live->pass;
+	return &live->group;
 }
 
 void plan_release(struct plan *plan)

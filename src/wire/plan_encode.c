@@ -101,6 +101,39 @@ static int plan_check_metrics(const struct plan *plan, const char *name, struct 
 	return 0;
 }
 
+/* A live group is some counters of one pass. */
+static int plan_check_live(const struct plan *plan, const char *name, uint32_t number,
+			   const struct plan_live *live, struct error *err)
+{
+	const struct plan_pass *pass;
+	uint32_t at = 0;
+	int rc = plan_check_indices(plan, name, "live group", number, live->group.n_counters,
+				    live->group.counters, err);
+
+	if (rc)
+		return rc;
+	if (!live->pass || live->pass > plan->n_passes)
+		return error_set(err, RC_INVALID,
+				 "%s: live group %u is of pass %u, but there are %u", name, number,
+				 live->pass, plan->n_passes);
+	if (!live->group.n_counters)
+		return error_set(err, RC_INVALID, "%s: live group %u has no counters", name,
+				 number);
+	pass = &plan->passes[live->pass - 1];
+	for (uint32_t i = 0; i < live->group.n_counters; i++) {
+		uint32_t counter = live->group.counters[i];
+
+		while (at < pass->n_counters && pass->counters[at] < counter)
+			at++;
+		if (at == pass->n_counters || pass->counters[at] != counter)
+			return error_set(err, RC_INVALID,
+					 "%s: live group %u has counter '%s', which is not in pass "
+					 "%u",
+					 name, number, plan->counters[counter].name, live->pass);
+	}
+	return 0;
+}
+
 static int plan_check_limit(const char *name, const char *what, uint32_t n, uint32_t max,
 			    struct error *err)
 {
@@ -115,6 +148,7 @@ int plan_check(const struct plan *plan, const char *name, struct error *err)
 
 	if ((rc = plan_check_limit(name, "counters", plan->n_counters, PLAN_COUNTERS_MAX, err)) ||
 	    (rc = plan_check_limit(name, "passes", plan->n_passes, PLAN_PASSES_MAX, err)) ||
+	    (rc = plan_check_limit(name, "live groups", plan->n_live, PLAN_PASSES_MAX, err)) ||
 	    (rc = plan_check_limit(name, "metrics", plan->n_metrics, PLAN_METRICS_MAX, err)))
 		return rc;
 	if (plan->lower_bound > plan->n_passes)
@@ -129,6 +163,8 @@ int plan_check(const struct plan *plan, const char *name, struct error *err)
 			rc = error_set(err, RC_INVALID,
 				       "%s: pass %u: its configuration is not UTF-8", name, i + 1);
 	}
+	for (uint32_t i = 0; !rc && i < plan->n_live; i++)
+		rc = plan_check_live(plan, name, i + 1, &plan->live[i], err);
 	return rc ? rc : plan_check_metrics(plan, name, err);
 }
 
@@ -194,6 +230,22 @@ static void plan_put_passes(struct json_writer *w, const struct plan *plan)
 	json_end_array(w);
 }
 
+/* Only where there are any: all other plans have the bytes, and the hash, that they always had. */
+static void plan_put_live(struct json_writer *w, const struct plan *plan)
+{
+	if (!plan->n_live)
+		return;
+	json_key(w, "live");
+	json_begin_array(w);
+	for (uint32_t i = 0; i < plan->n_live; i++) {
+		json_begin_object(w);
+		plan_put_uint(w, "pass", plan->live[i].pass);
+		plan_put_indices(w, plan->live[i].group.n_counters, plan->live[i].group.counters);
+		json_end_object(w);
+	}
+	json_end_array(w);
+}
+
 static void plan_put_metrics(struct json_writer *w, const struct plan *plan)
 {
 	json_key(w, "metrics");
@@ -243,6 +295,7 @@ int plan_encode(struct plan *plan, struct str *out, struct error *err)
 	plan_put_uint(&w, "nodes", plan->nodes);
 	plan_put_counters(&w, plan);
 	plan_put_passes(&w, plan);
+	plan_put_live(&w, plan);
 	plan_put_metrics(&w, plan);
 	json_key(&w, "hash");
 	if (!str_is_failed(out)) {

@@ -554,6 +554,18 @@ static void waits(void)
 	}
 }
 
+/* A collective by its name and the same work without, often, on the same memory. */
+static void collective_often(void)
+{
+	for (int i = 0; i < 24; i++) {
+		launch(q, "update", &a, &n);
+		launch(q, "ncclDevKernel_update", &a, &n);
+		if (i % 5 == 4)
+			works(cuStreamSynchronize(q));
+	}
+	works(cuStreamSynchronize(q));
+}
+
 /* Ends the device: an address that is nobody's. Only by name. */
 static void wild(void)
 {
@@ -595,6 +607,7 @@ int main(int argc, char **argv)
 		     {"profiler", profiler, 1},
 		     {"nvtx", nvtx, 1},
 		     {"waits", waits, 1},
+		     {"collective_often", collective_often, 1},
 		     {"surfaces", surfaces, 0},
 		     {"parts", parts, 0},
 		     {"handles", handles, 0},

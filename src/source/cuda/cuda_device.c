@@ -27,7 +27,7 @@ struct cuda_device {
 	/* The pass in hand. */
 	const struct cuda_group *group;
 	uint32_t part; /* from 1; 0: none is configured */
-	uint32_t pass; /* of the plan */
+	uint32_t pass; /* of the plan, as which it is recorded */
 	bool started;
 	enum source_units units, expected; /* of the pass in hand, and of the next one */
 	uint32_t own;                      /* kernels of ours before each unit of the next one */
@@ -180,7 +180,7 @@ static void cuda_device_close(void *device)
 		cuda_device_disable(d);
 		cuda_device_turn_over(d);
 	}
-	cuda_groups_release(&d->groups, d->t);
+	cuda_groups_release(&d->groups);
 	free(d->values);
 	free(d->data);
 	free(d);
@@ -520,6 +520,9 @@ static int cuda_device_pass_begin(void *device, uint32_t pass, uint32_t n_units,
 	if (cuda_groups_pass(&d->groups, pass, &group, &part))
 		return error_set(err, RC_INVALID, "pass %u of the plan is none of the CUDA source",
 				 pass);
+	rc = cuda_groups_prepare(&d->groups, pass, err);
+	if (rc)
+		return rc;
 	/* A part that follows the one before goes on in CUPTI's configuration; anything else starts
 	 * anew, and only part 1 can. */
 	if (part == 1)
@@ -538,7 +541,7 @@ static int cuda_device_pass_begin(void *device, uint32_t pass, uint32_t n_units,
 		return cuda_target_fail(err, "starting the counters", result);
 	}
 	d->part = part;
-	d->pass = pass;
+	plan_counted(d->groups.plan, pass, &d->pass);
 	d->started = true;
 	d->n_units = 0;
 	return 0;

@@ -6,7 +6,8 @@
  * CUPTI decides which hardware counter is read in which of its passes. A pass of the plan therefore
  * names a *group* of counters and a part of it, "group/part/parts" in its config: the counters of a
  * group are configured together, and their values are known after its last part. A plan for replay
- * has one group (the fewest passes); one for --pass or --distribute has groups of one part wherever
+ * has one group (the fewest passes) and, when that has several parts, live groups of one part for
+ * dispatches that are not replayed; one for --pass or --distribute has groups of one part wherever
  * the counters allow that.
  */
 #ifndef RETALLY_SOURCE_CUDA_DEVICE_H

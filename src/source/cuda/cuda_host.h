@@ -59,7 +59,8 @@ int cuda_host_plan(const struct cuda_host *h, struct arena *arena, const char *c
 /* A plan that the device half carries out; what the chip does not have was not wanted of it. With
  * `groups`, every pass stands alone wherever the counters allow that, for --pass and --distribute;
  * counters that need several passes by themselves then stay out, with that reason. Without, the
- * fewest passes, which only replay can use. The plan's texts are its own. RC_NO_SLOT when nothing
+ * fewest passes, which only replay can use, and live groups of what fits one pass for the rest. The
+ * plan's texts are its own. RC_NO_SLOT when nothing
  * is left. */
 int cuda_host_make_plan(const struct cuda_host *h, const struct cuda_plan *p, bool groups,
 			const char *selection, struct plan *plan_out, struct error *err);

@@ -3,7 +3,8 @@
  * Plans for NVIDIA devices. CUPTI alone knows which counters share a pass. Told all of them at once
  * it needs the fewest passes, but a counter's hardware parts are then spread over them and nothing
  * is known before the last; told them in groups that it takes in one pass each, every pass is of
- * use by itself. See cuda_device.h for how a plan says so.
+ * use by itself. A plan of the first kind has such groups besides, for what is not replayed. See
+ * cuda_device.h for how a plan says so.
  */
 #include "source/cuda/cuda_host.h"
 #include "source/cuda/cuda_range_abi.h"
@@ -20,11 +21,10 @@ struct maker {
 	const struct cuda_host *h;
 	struct plan *plan;
 	struct error *err;
-	uint32_t *group_of; /* of counter i: in which group it is */
+	const uint32_t *group_of; /* of counter i: in which group it is */
 	uint32_t n_groups;
-	uint32_t *parts; /* of group g */
-	const char **order;
-	uint32_t *rank; /* of counter i: its place in the order told to CUPTI */
+	uint32_t *parts;      /* of group g */
+	const uint32_t *rank; /* of counter i: its place in the order told to CUPTI */
 };
 
 static int maker_no_memory(struct maker *m)
@@ -164,44 +164,91 @@ static bool fits(const struct maker *m, const char **names, size_t n)
 	return !cuda_host_passes(m->h, names, n, &passes, NULL) && passes == 1;
 }
 
-/* Fills one pass: as long a run of the left counters as fits is taken at once (found by halving),
- * then the one that did not fit is passed over, until none is left. */
+static int compare_indexes(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Whether `run` of the left counters fit beside the n of the group. */
+static bool maker_takes(struct maker *m, const char **names, const uint32_t *left, size_t run,
+			const char **group, size_t n)
+{
+	for (size_t i = 0; i < run; i++)
+		group[n + i] = names[left[i]];
+	return fits(m, group, n + run);
+}
+
+/* How many of the left counters do: mostly none, so it begins with one, doubles, then halves. */
+static size_t maker_run(struct maker *m, const char **names, const uint32_t *left, size_t n_left,
+			const char **group, size_t n)
+{
+	size_t low = 0, high = 1;
+
+	while (maker_takes(m, names, left, high, group, n)) {
+		low = high;
+		if (low == n_left)
+			return low;
+		high = 2 * low < n_left ? 2 * low : n_left;
+	}
+	while (low + 1 < high) { /* low fit, high do not */
+		size_t middle = low + (high - low) / 2;
+
+		if (maker_takes(m, names, left, middle, group, n))
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Fills one pass: as long a run of the left counters as fits is taken at once, then the one that
+ * did not fit is passed over, until none is left. */
 static size_t maker_fill(struct maker *m, const char **names, const uint32_t *left, size_t n_left,
 			 const char **group, uint32_t *taken)
 {
 	size_t n = 0, at = 0;
 
 	while (at < n_left) {
-		size_t low = 0, high = n_left - at;
+		size_t run = maker_run(m, names, left + at, n_left - at, group, n);
 
-		while (low < high) { /* low counters from `at` on fit */
-			size_t middle = low + (high - low + 1) / 2;
-
-			for (size_t i = 0; i < middle; i++)
-				group[n + i] = names[left[at + i]];
-			if (fits(m, group, n + middle))
-				low = middle;
-			else
-				high = middle - 1;
-		}
-		for (size_t i = 0; i < low; i++) {
+		for (size_t i = 0; i < run; i++) {
 			group[n] = names[left[at + i]];
 			taken[n++] = left[at + i];
 		}
-		at += low + 1;
+		at += run + 1;
 	}
 	return n;
 }
 
-static int maker_groups(struct maker *m, const char **names, size_t n)
+/* Which counters share a pass, each in the first with room. */
+struct grouping {
+	uint32_t *group_of; /* of names[i] */
+	uint32_t *rank;     /* its place in the order told to CUPTI */
+	uint32_t n;
+};
+
+static void grouping_release(struct grouping *g)
+{
+	free(g->group_of);
+	free(g->rank);
+}
+
+static int maker_groups(struct maker *m, const char **names, size_t n, struct grouping *g)
 {
 	uint32_t *left = calloc(n + 1, sizeof(*left)), *taken = calloc(n + 1, sizeof(*taken));
 	const char **group = calloc(n + 1, sizeof(*group));
 	size_t n_left = n, rest;
-	int rc = left && taken && group ? 0 : maker_no_memory(m);
+	int rc;
 
-	for (size_t i = 0; left && i < n; i++)
+	*g = (struct grouping){.group_of = calloc(n + 1, sizeof(*g->group_of)),
+			       .rank = calloc(n + 1, sizeof(*g->rank))};
+	rc = left && taken && group && g->group_of && g->rank ? 0 : maker_no_memory(m);
+	for (size_t i = 0; !rc && i < n; i++) {
 		left[i] = (uint32_t)i;
+		g->group_of[i] = UINT32_MAX;
+	}
 	while (!rc && n_left) {
 		size_t k = maker_fill(m, names, left, n_left, group, taken);
 
@@ -211,19 +258,91 @@ static int maker_groups(struct maker *m, const char **names, size_t n)
 			break;
 		}
 		for (size_t i = 0; i < k; i++) {
-			m->group_of[taken[i]] = m->n_groups;
-			m->rank[taken[i]] = (uint32_t)i;
+			g->group_of[taken[i]] = g->n;
+			g->rank[taken[i]] = (uint32_t)i;
 		}
-		m->parts[m->n_groups++] = 1;
+		g->n++;
 		rest = 0;
 		for (size_t i = 0; i < n_left; i++)
-			if (m->group_of[left[i]] == UINT32_MAX)
+			if (g->group_of[left[i]] == UINT32_MAX)
 				left[rest++] = left[i];
 		n_left = rest;
 	}
 	free(left);
 	free(taken);
 	free(group);
+	return rc;
+}
+
+/* All of them one group, in the order in which CUPTI needs the fewest passes. */
+static int maker_schedule(struct maker *m, const struct cuda_plan *p, const char **names, size_t n,
+			  struct grouping *g)
+{
+	*g = (struct grouping){.group_of = calloc(n + 1, sizeof(*g->group_of)),
+			       .rank = calloc(n + 1, sizeof(*g->rank)),
+			       .n = 1};
+	if (!g->group_of || !g->rank)
+		return maker_no_memory(m);
+	m->parts[0] = p->passes;
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < p->n_order; k++)
+			if (!strcmp(p->order[k], names[i]))
+				g->rank[i] = (uint32_t)k;
+	return 0;
+}
+
+/* Index of the counter in the plan; UINT32_MAX: not in it. */
+static uint32_t maker_counter(const struct maker *m, const char *name)
+{
+	for (uint32_t i = 0; i < m->plan->n_counters; i++)
+		if (!strcmp(m->plan->counters[i].name, name))
+			return i;
+	return UINT32_MAX;
+}
+
+static uint32_t passes_alone(const struct cuda_plan *p, const char *name)
+{
+	for (size_t i = 0; i < p->n; i++)
+		if (!strcmp(p->counters[i].name, name))
+			return p->counters[i].alone;
+	return 0;
+}
+
+/* What of CUPTI's schedule fits one pass by itself, in groups for dispatches that are not replayed.
+ * The names stand in the order in which the device half tells them. */
+static int maker_live(struct maker *m, const struct cuda_plan *p)
+{
+	struct plan *plan = m->plan;
+	const char **names = calloc(p->n_order + 1, sizeof(*names));
+	struct grouping g = {0};
+	size_t n = 0;
+	int rc = names ? 0 : maker_no_memory(m);
+
+	for (size_t i = 0; !rc && i < p->n_order; i++)
+		if (passes_alone(p, p->order[i]) == 1)
+			names[n++] = p->order[i];
+	rc = rc ? rc : maker_groups(m, names, n, &g);
+	if (!rc && g.n) {
+		plan->live = arena_array(&plan->arena, g.n, sizeof(*plan->live));
+		rc = plan->live ? 0 : maker_no_memory(m);
+	}
+	for (uint32_t k = 0; !rc && k < g.n; k++) {
+		struct plan_live *live = &plan->live[plan->n_live++];
+		uint32_t *counters = arena_array(&plan->arena, n, sizeof(*counters));
+
+		*live = (struct plan_live){
+			.pass = plan->n_passes,
+			.group = {.counters = counters, .reason = "", .config = ""}};
+		if (!counters)
+			rc = maker_no_memory(m);
+		for (size_t i = 0; !rc && i < n; i++)
+			if (g.group_of[i] == k)
+				counters[live->group.n_counters++] = maker_counter(m, names[i]);
+		if (!rc)
+			qsort(counters, live->group.n_counters, sizeof(*counters), compare_indexes);
+	}
+	grouping_release(&g);
+	free(names);
 	return rc;
 }
 
@@ -247,17 +366,16 @@ int cuda_host_make_plan(const struct cuda_host *h, const struct cuda_plan *p, bo
 			const char *selection, struct plan *plan_out, struct error *err)
 {
 	struct maker m = {.h = h, .plan = plan_out, .err = err};
+	struct grouping g = {0};
 	const char **names = calloc(p->n + 1, sizeof(*names));
 	size_t n = 0;
 	int rc = 0;
 
 	*plan_out = (struct plan){0};
-	m.group_of = calloc(p->n + 1, sizeof(*m.group_of));
-	m.rank = calloc(p->n + 1, sizeof(*m.rank));
 	m.parts = calloc(p->n + 1, sizeof(*m.parts));
 	plan_out->chip = arena_strdup(&plan_out->arena, h->chip);
 	plan_out->selection = arena_strdup(&plan_out->arena, selection);
-	if (!names || !m.group_of || !m.rank || !m.parts || !plan_out->chip || !plan_out->selection)
+	if (!names || !m.parts || !plan_out->chip || !plan_out->selection)
 		rc = maker_no_memory(&m);
 	for (size_t i = 0; !rc && i < p->n; i++)
 		if (!p->counters[i].reason && !(groups && p->counters[i].alone > 1))
@@ -268,29 +386,28 @@ int cuda_host_make_plan(const struct cuda_host *h, const struct cuda_plan *p, bo
 			       groups ? " in single passes" : "");
 	if (!rc)
 		qsort(names, n, sizeof(*names), compare_names);
-	for (size_t i = 0; !rc && i < n; i++)
-		m.group_of[i] = groups ? UINT32_MAX : 0;
 	if (!rc && groups) {
-		rc = maker_groups(&m, names, n);
+		rc = maker_groups(&m, names, n, &g);
+		for (uint32_t i = 0; i < g.n; i++)
+			m.parts[i] = 1;
 	} else if (!rc) {
-		m.n_groups = 1;
-		m.parts[0] = p->passes;
-		for (size_t i = 0; i < n; i++)
-			for (size_t k = 0; k < p->n_order; k++)
-				if (!strcmp(p->order[k], names[i]))
-					m.rank[i] = (uint32_t)k;
+		rc = maker_schedule(&m, p, names, n, &g);
 	}
+	m.group_of = g.group_of;
+	m.rank = g.rank;
+	m.n_groups = g.n;
 	if (!rc)
 		rc = maker_counters(&m, names, n);
 	if (!rc)
 		rc = maker_passes(&m);
+	if (!rc && !groups && p->passes > 1)
+		rc = maker_live(&m, p);
 	if (!rc)
 		rc = maker_dropped(&m, p, groups);
 	plan_out->lower_bound = groups ? 1 : lower_bound(p);
 	plan_out->proven = plan_out->lower_bound == plan_out->n_passes;
 	free(names);
-	free(m.group_of);
-	free(m.rank);
+	grouping_release(&g);
 	free(m.parts);
 	return rc;
 }

@@ -32,15 +32,19 @@ for mode in window kernel auto none; do
 done
 "$traps" graph graph_only >want
 
-# Not replayed. With a plan of one pass each is counted, live.
+# Not replayed. Each is counted, live: with the one pass, or with one group of counters that fit a pass, in turn.
 "$traps" graph_kinds >want
+for counter in ${three//,/ }; do
+	run alone "$counter" --replay window -- "$traps" graph_kinds
+	values alone
+done >truth
 for counters in one three; do
 	for mode in window kernel; do
 		run o "${!counters}" --replay $mode -- "$traps" graph_kinds
 		same $? want "kinds, $counters, $mode"
 		clean "kinds, $counters, $mode"
 		is "$("$retally" report o --by reason --format csv | sed -n 's/,CUDA graph,kernel,/ /p' | tr -d '"' | sort)" "$(
-			[ $counters = one ] && instead='one pass each, live' || instead='not counted'
+			instead='one pass each, live'
 			sort <<-END
 				2 $instead,a graph with a collective (NCCL, NVSHMEM)
 				1 $instead,a graph that takes or frees memory
@@ -55,6 +59,10 @@ for counters in one three; do
 				1 $instead,the program has a graph that kernels can launch
 			END
 		)" "kinds, $counters, $mode: each by its name"
+		values o >counted
+		is "$(grep -vxFf truth counted)" '' "kinds, $counters, $mode: $(wc -l <counted) values, each that of its dispatch counted alone"
+		is "$(grep -c '^live' counted) $(grep '^live' counted | cut -d' ' -f3 | sort -u | wc -l)" \
+			"$("$retally" report o --by reason --format csv | awk -F, '{ n += $1 } END { print n }') $([ $counters = one ] && echo 1 || echo 3)" "kinds, $counters, $mode: one value of each that is not replayed, of every counter some"
 		is "$(logged libcuda 'replayed graphs')" "$([ $counters = one ] && echo 3 || echo 9)" "kinds, $counters, $mode: three others are replayed"
 	done
 done

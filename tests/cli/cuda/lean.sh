@@ -8,7 +8,7 @@
 list="$("$traps" list | grep -vE '^(ways|library|spin)$') graph_kinds collectives unsavable"
 # shellcheck disable=SC2086
 "$traps" $list >want
-reasons() { "$retally" report o --by reason --format csv 2>/dev/null | sed -n 's/^\([0-9]*\),\([^,]*\),kernel,not counted,/\1 \2: /p' | tr -d '"'; }
+reasons() { "$retally" report o --by reason --format csv 2>/dev/null | sed -En 's/^([0-9]*),([^,]*),kernel,(not counted|"one pass each, live"),/\1 \2: /p' | tr -d '"'; }
 for driver in bare lean; do
 	export LD_LIBRARY_PATH=$standins/$driver:$standins
 	for mode in window kernel auto; do

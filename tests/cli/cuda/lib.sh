@@ -35,4 +35,10 @@ clean() { # NAME: driver and CUPTI were used by the rules, and both libraries sa
 	is "$(grep -v ': self-check: 0 violations' "$RETALLY_STANDIN_LOG")" '' "$1: no violation"
 	like "$(cat "$RETALLY_STANDIN_LOG")" '^libcuda: self-check: .* launches' "$1: the driver's self-check was reached"
 }
+values() { # DIR: "live|replayed DISPATCH COUNTER VALUE" of what each dispatch has
+	"$retally" report "$1" --by dispatch --format csv --wide 2>/dev/null | awk -F, '
+		NR == 1 { for (i = 1; i <= NF; i++) { name[i] = $i; at[$i] = i } next }
+		{ for (i = at["shared_bytes"] + 1; i < at["replayed"]; i++)
+			if ($i != "") print $at["replayed"] == "true" ? "replayed" : "live", $at["dispatch"], name[i], $i }'
+}
 logged() { sed -n "s/^$1:.*, $2 \([0-9]*\).*/\1/p" "$RETALLY_STANDIN_LOG"; } # LIBRARY WHAT

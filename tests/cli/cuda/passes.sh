@@ -54,6 +54,47 @@ clean 'a kernel that does not drain, alone'
 like "$(cat reasons)" '3 +spin +one pass each, live +does not drain' 'a kernel that does not drain, alone: counted with one pass'
 like "$(cat reasons)" '1 +spin +not counted +does not drain' 'a kernel that does not drain, alone: but the first'
 
+# With counters of several passes it is a group of them that fit one, another each time.
+run o "$three" --replay window -- "$traps" hold
+same $? want 'the same, three passes'
+clean 'the same, three passes'
+like "$("$retally" report o --by reason)" '3 +spin +one pass each, live +does not drain' 'the same, three passes: counted'
+is "$(values o | cut -d' ' -f1,3 | sort -u | wc -l)" 3 'the same, three passes: every counter has a value'
+
+# A collective that is launched often has all counters but those that need several passes by themselves, as sampled values.
+"$traps" collective_often >want
+for mode in window kernel; do
+	run o "$six" --replay $mode -- "$traps" collective_often
+	same $? want "a collective, often, $mode"
+	clean "a collective, often, $mode"
+	like "$("$retally" report o --by reason)" '24 +ncclDevKernel_update +one pass each, live +a collective' "a collective, often, $mode: counted"
+	# Kernel, counter, value, number of values, estimate, number of dispatches; the other kernel does the same work, and is replayed.
+	"$retally" report o --format csv | awk -F, 'NR > 1 && $13 { print $1, $6, $8, $13, $19, $22 }' >counted
+	is "$(sed -n 's/^ncclDevKernel_update \([^ ]*\) .*/\1/p' counted)" "$(tr , '\n' <<<"$six" | grep -vE '^(dram|l1tex|gpu)__' | sort)" \
+		"a collective, often, $mode: all counters but three"
+	is "$(awk '$1 == "ncclDevKernel_update" && ($4 != 4 || $5 != $3 || $6 != 24)' counted)" '' \
+		"a collective, often, $mode: sampled, four of 24 each, which is said"
+	is "$(awk '$1 == "update" { v[$2] = $3; n += $4 == 24 } $1 != "update" { w[$2] = $3 } END { for (c in w) if (w[c] != v[c]) print c, w[c], v[c]; print n }' counted)" \
+		10 "a collective, often, $mode: the values of the kernel that is replayed, which has all"
+	"$retally" report o | told >text
+	like "$(cat text)" 'several passes by themselves are not collected of dispatches that are not replayed: dram__bytes.sum, l1tex__throughput.avg.pct_of_peak_sustained_elapsed' \
+		"a collective, often, $mode: what needs several passes by itself is named"
+	like "$(cat text)" 'elapsed time are not collected of some' "a collective, often, $mode: and that times are not known"
+	like "$(cat text)" 'plan 6 passes' "a collective, often, $mode: the groups are no passes"
+done
+"$traps" update >want
+run o "$six" --replay window -- "$traps" update
+same $? want 'nothing declined'
+unlike "$("$retally" report o | told)" 'not collected of dispatches' 'nothing declined: nothing is said'
+is "$(logged libcupti passes)" "$(($("$retally" plan --source cuda -e "$six" --count) * $("$retally" report o --by window --format csv | awk -F, 'NR > 1 { n += $4 } END { print n }')))" \
+	'nothing declined: no pass but those of windows'
+for options in "-e $one --replay window" "-e $six --replay none" "-e $six --pass 1" "-e $six --distribute dispatch"; do
+	rm -rf o
+	# shellcheck disable=SC2086
+	"$retally" run -q --source cuda -o o $options -- "$traps" update >out 2>err
+	is "$(grep -c '"live":' o/plan.json)" 0 "$options: passes that stand alone want no groups besides"
+done
+
 # Windows.
 run o "$three" --replay window -- "$traps" update
 "$retally" report o --by window --format csv >windows

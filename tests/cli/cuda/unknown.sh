@@ -4,7 +4,7 @@
 # runs once, for a reason with a name, and what was recorded before it is not replayed with what it wrote.
 # shellcheck source=tests/cli/cuda/lib.sh
 . "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/cuda/lib.sh" || exit 99
-reasons() { "$retally" report o --by reason --format csv 2>/dev/null | sed -n "s/,$1,kernel,[^,]*,/ /p" | tr -d '"' | sort; }
+reasons() { "$retally" report o --by reason --format csv 2>/dev/null | sed -n "s/\"one pass each, live\"/live/; s/,$1,kernel,[^,]*,/ /p" | tr -d '"' | sort; }
 unknown() { # FAULT TRAP KERNEL DECLINED [MODE]: that many launches of the kernel are declined
 	for mode in window ${5-kernel}; do
 		RETALLY_STANDIN_FAIL=$1 run o "$three" --replay $mode -- "$traps" "$2"

@@ -80,6 +80,7 @@ struct fake_unit {
 struct fake_record { /* one dispatch record with its samples */
 	struct spool_dispatch dispatch;
 	uint64_t work;
+	uint32_t counted; /* number of the pass, or of the live group behind them */
 	bool has_samples;
 };
 

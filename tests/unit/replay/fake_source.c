@@ -224,6 +224,7 @@ int fake_append_record(void *data, enum spool_type type, const void *a, size_t n
 	struct fake_record *last;
 	struct fake_record record = {0};
 	const struct spool_samples *head = a;
+	uint32_t pass = 0;
 	int rc = fake_fails(f, FAKE_APPEND, err);
 
 	if (rc)
@@ -245,7 +246,9 @@ int fake_append_record(void *data, enum spool_type type, const void *a, size_t n
 		assert_int_equal(last->dispatch.pass, head->pass);
 		assert_int_equal(head->n, 2);
 		last->work = ((const struct spool_sample *)b)[0].value.u64;
-		assert_int_equal(((const struct spool_sample *)b)[1].value.u64, head->pass);
+		last->counted = (uint32_t)((const struct spool_sample *)b)[1].value.u64;
+		assert_non_null(plan_counted(&f->plan, last->counted, &pass));
+		assert_int_equal(pass, head->pass);
 		last->has_samples = true;
 		break;
 	case SPOOL_WINDOW:

@@ -181,6 +181,85 @@ static void held(void **state)
 		}
 }
 
+/* Three parts that mean something together; live, groups of their counters by themselves. */
+static void make_parts(struct fake *f, uint32_t n_live)
+{
+	static const uint32_t indices[] = {0, 1, 2, 3}, pair[] = {0, 2};
+	static struct plan_pass parts[] = {
+		{0, indices, "", "0/1/3"}, {0, indices, "", "0/2/3"}, {4, indices, "", "0/3/3"}};
+	static struct plan_live live[] = {{3, {2, indices, "", ""}}, {3, {2, pair, "", ""}}};
+
+	f->plan.passes = parts;
+	f->plan.live = live;
+	f->plan.n_live = n_live;
+}
+
+static void parts_that_belong_together(void **state)
+{
+	static const enum replay_mode modes[] = {REPLAY_MODE_KERNEL, REPLAY_MODE_WINDOW,
+						 REPLAY_MODE_NONE};
+
+	(void)state;
+	for (size_t m = 0; m < 3; m++)
+		for (uint32_t n_live = 0; n_live < 3; n_live += 2)
+			for (uint32_t only = 0; only < 4; only += 3) {
+				struct replay_options o = {.mode = modes[m], .only_pass = only};
+				bool spread = n_live && !only, live = modes[m] == REPLAY_MODE_NONE;
+				uint32_t next = 4, counted = 0;
+				struct fake f;
+				int a, b;
+
+				fake_init(&f, 3);
+				make_parts(&f, n_live);
+				f.source.capabilities = SOURCE_NEEDS_DRAIN;
+				fake_start(&f, &o);
+				a = fake_alloc(&f, 64, 0, NULL);
+				b = fake_alloc(&f, 64, 0, NULL);
+				f.buffers[a].bytes[0] = f.buffers[b].bytes[0] = 0;
+				for (int i = 0; i < 5; i++) {
+					if (!live)
+						fake_launch(&f, &(struct fake_launch)FAKE(
+									sparse, .n_args = 1,
+									.args = {b}));
+					fake_launch(&f, &(struct fake_launch)FAKE(
+								append, .n_args = 1, .args = {a},
+								.flags = RUNTIME_OP_NEVER_REPLAY,
+								.why = "it is a collective"));
+				}
+				fake_sync(&f, "finish");
+				fake_stop(&f);
+				assert_int_equal(f.buffers[a].bytes[0], 5);
+				assert_int_equal(f.buffers[b].bytes[0], live ? 0 : 5);
+				if (!live)
+					assert_int_equal(
+						fake_declined(&f, "it is a collective",
+							      spread ? SPOOL_INSTEAD_ONE_PASS
+								     : SPOOL_INSTEAD_NOTHING),
+						5);
+				/* The groups in turn, each recorded as the pass that has its
+				 * counters; they are no passes of replay. */
+				vec_for_each (&f.records, r) {
+					if (r->dispatch.flags & SPOOL_DISPATCH_REPLAYED)
+						assert_int_equal(r->counted, r->dispatch.pass);
+					if (!r->has_samples ||
+					    r->dispatch.flags & SPOOL_DISPATCH_REPLAYED)
+						continue;
+					assert_int_equal(r->dispatch.pass, 3);
+					assert_int_equal(r->counted, next);
+					next = next == 4 ? 5 : 4;
+					counted++;
+				}
+				assert_int_equal(counted, spread ? 5 : 0);
+				assert_int_equal(f.notes.n, 1);
+				assert_non_null(strstr(f.notes.items[0], "several passes"));
+				assert_string_equal(strrchr(f.notes.items[0], ':'),
+						    spread ? ": c3" : ": c0, c1, c2, c3");
+				if (!live)
+					fake_check_records(&f, only ? 1 : 3, 1);
+				fake_release(&f);
+			}
+}
+
 static void unrecordable(void **state)
 {
 	struct replay_options o = {.mode = REPLAY_MODE_WINDOW, .verify = REPLAY_VERIFY_NEVER};
@@ -292,10 +371,15 @@ static void disabled(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(spread),       cmocka_unit_test(by_chance),
-		cmocka_unit_test(exactly_once), cmocka_unit_test(held),
-		cmocka_unit_test(unrecordable), cmocka_unit_test(refused_launches),
-		cmocka_unit_test(no_source),    cmocka_unit_test(disabled),
+		cmocka_unit_test(spread),
+		cmocka_unit_test(by_chance),
+		cmocka_unit_test(exactly_once),
+		cmocka_unit_test(held),
+		cmocka_unit_test(parts_that_belong_together),
+		cmocka_unit_test(unrecordable),
+		cmocka_unit_test(refused_launches),
+		cmocka_unit_test(no_source),
+		cmocka_unit_test(disabled),
 		cmocka_unit_test(left_alone),
 	};
 

@@ -18,6 +18,10 @@ static struct plan_pass fixture_passes[] = {
 	{2, fixture_first, "core: 2 of 2 slots", ""},
 	{2, fixture_second, "", "whole pass"},
 };
+static struct plan_live fixture_live[] = {
+	{2, {1, fixture_second, "", ""}},
+	{1, {2, fixture_first, "", ""}},
+};
 static struct plan_metric fixture_metrics[] = {
 	{"calls", "Calls", "count", "`bp:main`", 1, fixture_first + 1, 1},
 	{"rate", "Calls a second", "1/s", "`bp:main` / `task-clock`", 2, fixture_all, 0},
@@ -36,6 +40,8 @@ static inline struct plan fixture_plan(void)
 		.counters = fixture_counters,
 		.n_passes = 2,
 		.passes = fixture_passes,
+		.n_live = 2,
+		.live = fixture_live,
 		.n_metrics = 2,
 		.metrics = fixture_metrics,
 		.n_dropped = 1,

@@ -39,6 +39,14 @@ static void assert_same_plan(const struct plan *a, const struct plan *b)
 		assert_string_equal(a->passes[i].reason, b->passes[i].reason);
 		assert_string_equal(a->passes[i].config, b->passes[i].config);
 	}
+	assert_int_equal(a->n_live, b->n_live);
+	for (uint32_t i = 0; i < a->n_live; i++) {
+		assert_int_equal(a->live[i].pass, b->live[i].pass);
+		assert_int_equal(a->live[i].group.n_counters, b->live[i].group.n_counters);
+		assert_same_indices(a->live[i].group.n_counters, a->live[i].group.counters,
+				    b->live[i].group.counters);
+		assert_string_equal(a->live[i].group.config, b->live[i].group.config);
+	}
 	assert_int_equal(a->n_metrics, b->n_metrics);
 	for (uint32_t i = 0; i < a->n_metrics; i++) {
 		assert_string_equal(a->metrics[i].name, b->metrics[i].name);
@@ -82,7 +90,27 @@ static void test_round_trip(void **state)
 
 	(void)state;
 	assert_round_trip(&plan);
+	plan.n_live = 0;
+	assert_round_trip(&plan);
 	assert_round_trip(&empty);
+}
+
+/* Passes, and behind them the live groups. */
+static void test_counted(void **state)
+{
+	struct plan plan = fixture_plan();
+	uint32_t pass = 0;
+
+	(void)state;
+	assert_null(plan_counted(&plan, 0, &pass));
+	assert_ptr_equal(plan_counted(&plan, 2, &pass), &plan.passes[1]);
+	assert_int_equal(pass, 2);
+	assert_ptr_equal(plan_counted(&plan, 3, &pass), &plan.live[0].group);
+	assert_int_equal(pass, 2);
+	assert_ptr_equal(plan_counted(&plan, 4, &pass), &plan.live[1].group);
+	assert_int_equal(pass, 1);
+	assert_null(plan_counted(&plan, 5, NULL));
+	assert_null(plan_counted(&plan, UINT32_MAX, NULL));
 }
 
 /* The format, byte for byte. A change here is a change of PLAN_VERSION. */
@@ -355,9 +383,9 @@ static void test_file(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_round_trip),   cmocka_unit_test(test_bytes),
-		cmocka_unit_test(test_random_plans), cmocka_unit_test(test_encode_refuses),
-		cmocka_unit_test(test_file),
+		cmocka_unit_test(test_round_trip),     cmocka_unit_test(test_counted),
+		cmocka_unit_test(test_bytes),          cmocka_unit_test(test_random_plans),
+		cmocka_unit_test(test_encode_refuses), cmocka_unit_test(test_file),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -129,6 +129,17 @@ static void test_wrong_content(void **state)
 		 RC_INVALID, "metric 'calls' is in pass 3, but there are 2"},
 		{"        1\n      ],\n      \"pass\": 1", "        1\n      ],\n      \"pass\": 2",
 		 RC_INVALID, "metric 'calls' is not complete in pass 2"},
+		{"\"live\": [\n    {\n      \"pass\": 2", "\"live\": [\n    {\n      \"pass\": 0",
+		 RC_INVALID, "live group 1 is of pass 0, but there are 2"},
+		{"\"live\": [\n    {\n      \"pass\": 2", "\"live\": [\n    {\n      \"pass\": 3",
+		 RC_INVALID, "live group 1 is of pass 3, but there are 2"},
+		{"\"counters\": [\n        0\n      ]", "\"counters\": []", RC_INVALID,
+		 "live group 1 has no counters"},
+		{"\"counters\": [\n        0\n      ]", "\"counters\": [\n        1\n      ]",
+		 RC_INVALID, "live group 1 has counter 'bp:main', which is not in pass 2"},
+		{"\"counters\": [\n        0\n      ]", "\"counters\": [\n        3\n      ]",
+		 RC_INVALID, "live group 1 refers to counter 3, but there are 3"},
+		{"\"live\": [", "\"live\": 7, \"dead\": [", RC_INVALID, "'live'"},
 		{"\"dropped\": [", "\"dropped\": [ [],", RC_INVALID, "'name' is missing"},
 	};
 	struct error err = {0};
