@@ -3,7 +3,7 @@
 # Two devices: each is replayed for itself; what reaches memory of the other runs once, and memory that both use is
 # neither saved nor put back, whichever of them took it.
 # shellcheck source=tests/cli/cuda/lib.sh
-. "$RETALLY_SOURCE/tests/cli/cuda/lib.sh"
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/cuda/lib.sh" || exit 99
 export RETALLY_STANDIN_DEVICES=2
 reasons() { "$retally" report o --by reason --format csv 2>/dev/null | sed -En 's/,kernel,(not counted|"one pass each, live"),/ /p' | tr -d '"' | sort; }
 for mode in window kernel auto; do

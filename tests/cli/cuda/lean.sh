@@ -3,7 +3,7 @@
 # Drivers that lack functions which retally can do without: the output is the program's own, and what cannot be known or
 # done without them is declined, for a reason with a name.
 # shellcheck source=tests/cli/cuda/lib.sh
-. "$RETALLY_SOURCE/tests/cli/cuda/lib.sh"
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/cuda/lib.sh" || exit 99
 # Those that call such a function themselves are left out; a kernel that waits for the host takes its time.
 list="$("$traps" list | grep -vE '^(ways|library|spin)$') graph_kinds collectives unsavable"
 # shellcheck disable=SC2086

@@ -3,7 +3,7 @@
 # Memory that other processes, devices and APIs have, too: what they write is not undone, kernels that reach it run once, for
 # that reason, and what is the program's alone is replayed.
 # shellcheck source=tests/cli/cuda/lib.sh
-. "$RETALLY_SOURCE/tests/cli/cuda/lib.sh"
+. "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/cuda/lib.sh" || exit 99
 list='given given_late given_chain given_copy taken segments segments_given segments_taken segments_twice multicast'
 # shellcheck disable=SC2086
 "$traps" $list >want
