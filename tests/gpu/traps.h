@@ -9,13 +9,14 @@
 #include <cuda_runtime.h>
 #include <vector>
 
-#define CK(x)                                                                                    \
-	do {                                                                                     \
-		cudaError_t result_ = (x);                                                             \
-		if (result_ != cudaSuccess) {                                                          \
-			printf("%s:%d %s: %s\n", __FILE__, __LINE__, #x, cudaGetErrorString(result_)); \
-			exit(1);                                                                 \
-		}                                                                                \
+#define CK(x)                                                            \
+	do {                                                             \
+		cudaError_t result_ = (x);                               \
+		if (result_ != cudaSuccess) {                            \
+			printf("%s:%d %s: %s\n", __FILE__, __LINE__, #x, \
+			       cudaGetErrorString(result_));             \
+			exit(1);                                         \
+		}                                                        \
 	} while (0)
 
 static const int N = 1 << 16;
