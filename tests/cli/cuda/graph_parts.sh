@@ -6,12 +6,12 @@
 . "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/cuda/lib.sh" || exit 99
 launches=sm__kernels_launched.sum
 counters=$launches,$three,${inst}_op_st.sum,${inst}_op_red.sum
-graphs() { # kernels, instructions that store (two a store) and that reduce (three each) of each launch of a graph that was counted
+graphs() { # kernels, instructions that store (two a store) and that reduce (three each) of each launch of a graph that was replayed
 	"$retally" report o --by dispatch --format csv --wide 2>/dev/null | awk -F, -v st=${inst}_op_st.sum -v red=${inst}_op_red.sum -v n=$launches '
 		NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next }
-		$1 == "CUDA graph" && $c["counted"] { print $c[n] "/" $c[st] "/" $c[red] }' | xargs
+		$1 == "CUDA graph" && $c["replayed"] == "true" { print $c[n] "/" $c[st] "/" $c[red] }' | xargs
 }
-reasons() { "$retally" report o --by reason --format csv 2>/dev/null | sed -n 's/,CUDA graph,kernel,[^,]*,/ /p' | tr -d '"' | sort; }
+reasons() { "$retally" report o --by reason --format csv 2>/dev/null | sed -En 's/,CUDA graph,kernel,(not counted|"one pass each, live"),/ /p' | tr -d '"' | sort; }
 replayed() { # TRAP VALUES REASONS [FAULT]: in both modes
 	[ -e "$1.want" ] || "$traps" "$1" >"$1.want"
 	for mode in window kernel; do
