@@ -37,9 +37,10 @@ void given(void)
 {
 	struct standin_ipc handle;
 	int fd;
-	cu_ptr x[4];
+	unsigned on = 1;
+	cu_ptr x[5];
 
-	for (int i = 0; i < 4; i++) {
+	for (int i = 0; i < 5; i++) {
 		works(cuMemAlloc_v2(&x[i], 3 * BYTES));
 		own(x[i]);
 	}
@@ -49,13 +50,44 @@ void given(void)
 	with_peer("pool pointer", x[1]);
 	works(cuMemGetHandleForAddressRange(&fd, x[2], 3 * BYTES, 1, 0));
 	with_peer("range", x[2]);
+	works(cuPointerSetAttribute(&on, CU_POINTER_SYNCHRONOUS, x[4] + 8));
+	with_peer("adapter", x[4]);
 	own(x[3]);
-	for (int i = 0; i < 4; i++)
+	for (int i = 0; i < 5; i++)
 		works(cuMemFree_v2(x[i]));
 	/* The address again, which nobody else has now. */
 	works(cuMemAlloc_v2(&x[0], 3 * BYTES));
 	own(x[0]);
 	works(cuMemFree_v2(x[0]));
+}
+
+/* From pools: of the host, which may write it, managed, and the device's own. */
+void pool_kinds(void)
+{
+	static const struct cu_create_properties of[] = {
+		{.type = 1, .place = {CU_PLACE_HOST, 0}},
+		{.type = CU_CREATE_MANAGED, .place = {CU_PLACE_DEVICE, 0}},
+		{.type = 1, .place = {CU_PLACE_DEVICE, 0}}};
+	struct CUmemPoolHandle_st *pool;
+	cu_ptr x;
+
+	for (int i = 0; i < 3; i++) {
+		works(cuMemPoolCreate(&pool, &of[i]));
+		works(cuMemAllocFromPoolAsync(&x, BYTES, pool, q));
+		if (i == 0) {
+			memset((void *)(uintptr_t)x, 1, BYTES);
+			launch(q, "update", &x, &n);
+			standin_peer_add(x, N, 7);
+			works(cuStreamSynchronize(q));
+			works(cuCtxSynchronize());
+			show("host", hash_bytes((void *)(uintptr_t)x, BYTES));
+		} else {
+			own(x);
+		}
+		works(cuMemFreeAsync(x, q));
+		works(cuStreamSynchronize(q));
+		works(cuMemPoolDestroy(pool));
+	}
 }
 
 /* Given away while a window is open that has saved it. */
@@ -177,6 +209,17 @@ static void unmap(cu_ptr at)
 	works(cuMemAddressFree(at, PAGES));
 }
 
+/* Memory of which nothing is told: from then on nothing is replayed. Not with the others. */
+void taken_frame(void)
+{
+	size_t size = BYTES;
+	cu_ptr x;
+
+	works(cuGraphicsResourceGetMappedEglFrame(&x, &size, 0, 0));
+	with_peer("frame", x);
+	works(cuMemFree_v2(x));
+}
+
 /* As PyTorch's segments: with a type for handles, which are never made. */
 static uint64_t create(void)
 {
@@ -214,6 +257,23 @@ void segments(void)
 	own(y);
 	unmap(x);
 	unmap(y);
+}
+
+/* What is mapped outlives the context in which that was done. */
+void segments_left(void)
+{
+	struct CUctx_st *other, *popped;
+	uint64_t handle;
+	cu_ptr x;
+
+	works(cuCtxCreate_v2(&other, 0, 0));
+	handle = create();
+	x = map(handle);
+	works(cuCtxPopCurrent_v2(&popped));
+	works(cuCtxDestroy_v2(other));
+	own(x);
+	unmap(x);
+	works(cuMemRelease(handle));
 }
 
 void segments_given(void)

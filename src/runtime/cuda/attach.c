@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Listening to the program's driver calls: see cuda_runtime.h. */
+#include "base/vec.h"
 #include "runtime/cuda/arrays.h"
 #include "runtime/cuda/calls.h"
 #include "runtime/cuda/checks.h"
@@ -170,11 +171,20 @@ void cuda_session_open_device(struct cuda_context *c)
 
 static void context_destroyed(struct cuda_context *c)
 {
+	VEC(struct program_memory) mappings = {0};
 	struct program_memory m;
 
 	cuda_boundary(c, "cuCtxDestroy");
-	while (memories_take_of_owner(&cuda_session.memories, c->number, &m))
-		cuda_memory_remove(&m);
+	/* What is mapped stays, for other contexts. */
+	while (memories_take_of_owner(&cuda_session.memories, c->number, &m)) {
+		cuda_memory_unknown(&m);
+		m.known = NULL;
+		if (m.mapping_of && !vec_push(&mappings, m))
+			cuda_session.why_none = "there was no room to record mapped memory";
+	}
+	vec_for_each (&mappings, mapping)
+		cuda_memory_record(mapping);
+	vec_release(&mappings);
 	cuda_arrays_forget(c);
 	c->gone = true;
 }

@@ -206,7 +206,8 @@ bool cuda_calls_anywhere(const char *name)
 {
 	struct cuda_call_entry entry;
 
-	return find_in(cuda_shared_calls, cuda_n_shared_calls, name, &entry);
+	return find_in(cuda_shared_calls, cuda_n_shared_calls, name, &entry) ||
+	       find_in(cuda_pool_calls, cuda_n_pool_calls, name, &entry);
 }
 
 bool cuda_calls_find(const char *name, struct cuda_call_entry *entry_out, bool *per_thread_out)
@@ -226,6 +227,7 @@ bool cuda_calls_find(const char *name, struct cuda_call_entry *entry_out, bool *
 	if (find_in(cuda_launch_calls, cuda_n_launch_calls, plain, entry_out) ||
 	    find_in(cuda_memory_calls, cuda_n_memory_calls, plain, entry_out) ||
 	    find_in(cuda_shared_calls, cuda_n_shared_calls, plain, entry_out) ||
+	    find_in(cuda_pool_calls, cuda_n_pool_calls, plain, entry_out) ||
 	    find_in(cuda_array_calls, cuda_n_array_calls, plain, entry_out) ||
 	    find_in(cuda_queued_calls, cuda_n_queued_calls, plain, entry_out) ||
 	    find_in(cuda_graph_calls, cuda_n_graph_calls, plain, entry_out))

@@ -33,6 +33,12 @@ extern const size_t cuda_n_memory_calls;
 /* In shared.c. */
 extern const struct cuda_call_entry cuda_shared_calls[];
 extern const size_t cuda_n_shared_calls;
+/* In pools.c. */
+extern const struct cuda_call_entry cuda_pool_calls[];
+extern const size_t cuda_n_pool_calls;
+/* What is taken from the pool in this context. */
+enum memory_kind cuda_pool_kind(const struct cuda_context *c,
+				const struct CUmemPoolHandle_st *pool);
 /* In arrays.c. */
 extern const struct cuda_call_entry cuda_array_calls[];
 extern const size_t cuda_n_array_calls;

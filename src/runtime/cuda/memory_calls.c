@@ -58,6 +58,14 @@ static void allocated(struct cuda_context *c, const struct cupti_callback_data *
 		cuda_memory_add(c, *p->address, p->bytes, MEMORY_DEVICE);
 }
 
+static void allocated_from_pool(struct cuda_context *c, const struct cupti_callback_data *data)
+{
+	const struct cu_alloc_params *p = data->params;
+
+	if (!cuda_result(data))
+		cuda_memory_add(c, *p->address, p->bytes, cuda_pool_kind(c, p->pool));
+}
+
 static void allocated_pitch(struct cuda_context *c, const struct cupti_callback_data *data)
 {
 	const struct cu_alloc_pitch_params *p = data->params;
@@ -120,7 +128,7 @@ const struct cuda_call_entry cuda_memory_calls[] = {
 	{"cuMemAllocPitch_v2", NULL, allocated_pitch},
 	{"cuMemAllocManaged", NULL, allocated_managed},
 	{"cuMemAllocAsync", make_room, allocated},
-	{"cuMemAllocFromPoolAsync", make_room, allocated},
+	{"cuMemAllocFromPoolAsync", make_room, allocated_from_pool},
 	{"cuMemHostAlloc", NULL, allocated_host},
 	{"cuMemHostAlloc_v2", NULL, allocated_host},
 	{"cuMemAllocHost_v2", NULL, allocated_host},

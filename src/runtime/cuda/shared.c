@@ -45,7 +45,7 @@ const char *cuda_memory_why_not(const struct program_memory *m, uint32_t *flags_
 	if (m->kind == MEMORY_GIVEN) {
 		/* The program's own, so that it can be read whatever others do. */
 		*flags_out |= RUNTIME_MEMORY_UNSAVABLE | RUNTIME_MEMORY_HASHED;
-		return "memory that was given to other processes, too, or is mapped twice";
+		return "memory that was given to others, too, or is mapped twice";
 	}
 	return NULL;
 }
@@ -212,6 +212,16 @@ static void exported_range(struct cuda_context *c, const struct cupti_callback_d
 		share(c, data->function, p->address, p->bytes);
 }
 
+/* The sign by which libraries for networks tell the driver that an adapter reads and writes it. */
+static void attribute_set(struct cuda_context *c, const struct cupti_callback_data *data)
+{
+	const struct cu_set_pointer_params *p = data->params;
+
+	if (!cuda_result(data) && p->attribute == CU_POINTER_SYNCHRONOUS && p->value &&
+	    *(const unsigned *)p->value)
+		share(c, data->function, p->address, 0);
+}
+
 static void bound_memory(struct cuda_context *c, const struct cupti_callback_data *data)
 {
 	const struct cu_bind_memory_params *p = data->params;
@@ -287,6 +297,13 @@ static void imported_graphics(struct cuda_context *c, const struct cupti_callbac
 
 	if (!cuda_result(data) && p->address_out)
 		came_in(c, *p->address_out, p->bytes_out ? *p->bytes_out : 0);
+}
+
+static void imported_somewhere(struct cuda_context *c, const struct cupti_callback_data *data)
+{
+	(void)c;
+	if (!cuda_result(data))
+		cuda_session.why_none = "there is memory of EGL, of which it is not told where";
 }
 
 /* What was opened twice is closed twice: whether it is still there the driver says. */
@@ -437,11 +454,13 @@ const struct cuda_call_entry cuda_shared_calls[] = {
 	{"cuIpcGetMemHandle", NULL, exported_address},
 	{"cuMemPoolExportPointer", NULL, exported_address},
 	{"cuMemGetHandleForAddressRange", NULL, exported_range},
+	{"cuPointerSetAttribute", cuda_call_boundary, attribute_set},
 	{"cuIpcOpenMemHandle", NULL, imported},
 	{"cuIpcOpenMemHandle_v2", NULL, imported},
 	{"cuIpcCloseMemHandle", cuda_call_boundary, closed},
 	{"cuMemPoolImportPointer", NULL, imported},
 	{"cuExternalMemoryGetMappedBuffer", NULL, imported_buffer},
+	{"cuGraphicsResourceGetMappedEglFrame", NULL, imported_somewhere},
 	{"cuGraphicsResourceGetMappedPointer", NULL, imported_graphics},
 	{"cuGraphicsResourceGetMappedPointer_v2", NULL, imported_graphics},
 };

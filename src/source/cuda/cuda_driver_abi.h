@@ -92,6 +92,7 @@ struct cu_graph_launch_params {
 struct cu_alloc_params { /* cuMemAlloc_v2, cuMemAllocManaged, cuMemAllocAsync, ...FromPoolAsync */
 	cu_ptr *address;
 	size_t bytes;
+	struct CUmemPoolHandle_st *pool; /* of the last */
 };
 struct cu_alloc_pitch_params {
 	cu_ptr *address;
@@ -112,8 +113,11 @@ struct cu_place { /* CUmemLocation */
 	int type; /* CU_PLACE_... */
 	int ordinal;
 };
-#define CU_PLACE_DEVICE 1
-struct cu_create_properties { /* CUmemAllocationProp; what follows is not asked for */
+#define CU_PLACE_DEVICE   1
+#define CU_PLACE_HOST     2
+#define CU_CREATE_MANAGED 2
+struct cu_create_properties { /* CUmemAllocationProp, CUmemPoolProps; what follows is not asked for
+			       */
 	int type, handle_types;
 	struct cu_place place;
 };
@@ -121,6 +125,15 @@ struct cu_create_params { /* cuMemCreate */
 	uint64_t *handle_out;
 	size_t bytes;
 	const struct cu_create_properties *properties;
+};
+struct cu_pool_create_params { /* cuMemPoolCreate */
+	struct CUmemPoolHandle_st **pool_out;
+	const struct cu_create_properties *properties;
+};
+struct cu_pool_get_params { /* cuMemGetMemPool, cuMemGetDefaultMemPool */
+	struct CUmemPoolHandle_st **pool_out;
+	const struct cu_place *place;
+	int type;
 };
 struct cu_handle_out_params { /* cuMemImportFromShareableHandle, cuMulticastCreate: the first */
 	uint64_t *handle_out;
@@ -166,7 +179,13 @@ struct cu_bind_address_on_params { /* cuMulticastBindAddr_v2 */
 	cu_ptr address;
 	size_t bytes;
 };
-struct cu_import_params { /* cuIpcOpenMemHandle_v2, cuMemPoolImportPointer: the first */
+struct cu_set_pointer_params { /* cuPointerSetAttribute */
+	const void *value;
+	int attribute;
+	cu_ptr address;
+};
+#define CU_POINTER_SYNCHRONOUS 6 /* what others do with it is to be seen by the next copy */
+struct cu_import_params {        /* cuIpcOpenMemHandle_v2, cuMemPoolImportPointer: the first */
 	cu_ptr *address_out;
 };
 struct cu_external_buffer { /* CUDA_EXTERNAL_MEMORY_BUFFER_DESC */

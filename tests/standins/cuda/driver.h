@@ -56,11 +56,13 @@
 	X(cuMemRetainAllocationHandle) X(cuMemImportFromShareableHandle) \
 	X(cuMulticastCreate) X(cuMulticastAddDevice) X(cuIpcOpenMemHandle_v2) X(cuIpcCloseMemHandle) \
 	X(cuMemPoolImportPointer) X(cuExternalMemoryGetMappedBuffer) \
-	X(cuGraphicsResourceGetMappedPointer_v2) STANDIN_EXPORTS(X)
+	X(cuGraphicsResourceGetMappedPointer_v2) X(cuGraphicsResourceGetMappedEglFrame) \
+	X(cuMemPoolCreate) X(cuMemPoolDestroy) STANDIN_EXPORTS(X)
 /* Those by which others get the program's memory. */
 #define STANDIN_EXPORTS(X) \
 	X(cuMemExportToShareableHandle) X(cuMulticastBindMem) X(cuMulticastBindAddr) \
-	X(cuIpcGetMemHandle) X(cuMemPoolExportPointer) X(cuMemGetHandleForAddressRange)
+	X(cuIpcGetMemHandle) X(cuMemPoolExportPointer) X(cuMemGetHandleForAddressRange) \
+	X(cuPointerSetAttribute)
 /* clang-format on */
 
 enum standin_function {

@@ -98,11 +98,17 @@ STANDIN_API cu_result cuMemPoolImportPointer(cu_ptr *address, struct CUmemPoolHa
 					     struct standin_ipc *data);
 STANDIN_API cu_result cuMemGetHandleForAddressRange(void *handle, cu_ptr address, size_t bytes,
 						    int type, uint64_t flags);
+STANDIN_API cu_result cuPointerSetAttribute(const void *value, int attribute, cu_ptr address);
+STANDIN_API cu_result cuMemPoolCreate(struct CUmemPoolHandle_st **pool,
+				      const struct cu_create_properties *properties);
+STANDIN_API cu_result cuMemPoolDestroy(struct CUmemPoolHandle_st *pool);
 /* The external memory and the resource are so many bytes. */
 STANDIN_API cu_result cuExternalMemoryGetMappedBuffer(cu_ptr *address, void *memory,
 						      const struct cu_external_buffer *buffer);
 STANDIN_API cu_result cuGraphicsResourceGetMappedPointer_v2(cu_ptr *address, size_t *bytes,
 							    size_t *resource);
+STANDIN_API cu_result cuGraphicsResourceGetMappedEglFrame(cu_ptr *frame, size_t *resource,
+							  unsigned index, unsigned level);
 /* No function of the driver: another process, of which nobody here is told, adds to n words as soon
  * as the program has waited: before its next call, or between what others do meanwhile. */
 STANDIN_API void standin_peer_add(cu_ptr address, size_t n, unsigned value);

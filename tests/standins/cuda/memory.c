@@ -9,6 +9,10 @@
 #define ALIGN 512
 #define PAGE  4096u
 
+struct CUmemPoolHandle_st {
+	enum gpu_memory_kind kind;
+};
+
 cu_result cuMemGetInfo_v2(size_t *free_out, size_t *total_out)
 {
 	struct {
@@ -133,8 +137,12 @@ cu_result cuMemAllocFromPoolAsync(cu_ptr *address, size_t bytes, struct CUmemPoo
 	BEGIN(cuMemAllocFromPoolAsync);
 	if (!bytes || !pool || !stream_of(stream))
 		END(CU_INVALID_VALUE);
-	*address = gpu_allocate(bytes, ALIGN);
-	END(*address ? CU_OK : CU_OUT_OF_MEMORY);
+	if (pool->kind == MEMORY_DEVICE) {
+		*address = gpu_allocate(bytes, ALIGN);
+		END(*address ? CU_OK : CU_OUT_OF_MEMORY);
+	}
+	*address = (cu_ptr)(uintptr_t)host_pages(bytes);
+	END(*address && gpu_memory_add(*address, bytes, pool->kind) ? CU_OK : CU_OUT_OF_MEMORY);
 }
 
 cu_result cuMemFreeAsync(cu_ptr address, struct CUstream_st *stream)
@@ -148,7 +156,8 @@ cu_result cuMemFreeAsync(cu_ptr address, struct CUstream_st *stream)
 
 	BEGIN(cuMemFreeAsync);
 	m = gpu_memory_of(address);
-	if (!m || m->address != address || m->kind != MEMORY_DEVICE || !stream_of(stream))
+	/* Pages of the host are not given back to it. */
+	if (!m || m->address != address || m->mapped || !stream_of(stream))
 		END(CU_INVALID_VALUE);
 	c = gpu_command_new(COMMAND_FREE);
 	c->to = address;
@@ -158,15 +167,44 @@ cu_result cuMemFreeAsync(cu_ptr address, struct CUstream_st *stream)
 
 cu_result cuDeviceGetDefaultMemPool(struct CUmemPoolHandle_st **pool, int device)
 {
-	static char the_pool;
+	static struct CUmemPoolHandle_st plain;
 	struct {
 		struct CUmemPoolHandle_st **pool;
 		int device;
 	} p = {pool, device};
 
 	BEGIN_PLAIN(cuDeviceGetDefaultMemPool);
-	*pool = (struct CUmemPoolHandle_st *)(void *)&the_pool;
+	*pool = &plain;
 	END(device < 0 || device >= standin_devices() ? ERROR_INVALID_DEVICE : CU_OK);
+}
+
+cu_result cuMemPoolCreate(struct CUmemPoolHandle_st **pool,
+			  const struct cu_create_properties *properties)
+{
+	struct {
+		struct CUmemPoolHandle_st **pool;
+		const struct cu_create_properties *properties;
+	} p = {pool, properties};
+
+	BEGIN_PLAIN(cuMemPoolCreate);
+	*pool = calloc(1, sizeof(**pool));
+	if (!*pool)
+		abort();
+	(*pool)->kind = properties->type == CU_CREATE_MANAGED       ? MEMORY_MANAGED
+			: properties->place.type != CU_PLACE_DEVICE ? MEMORY_PINNED
+								    : MEMORY_DEVICE;
+	END(CU_OK);
+}
+
+cu_result cuMemPoolDestroy(struct CUmemPoolHandle_st *pool)
+{
+	struct {
+		struct CUmemPoolHandle_st *pool;
+	} p = {pool};
+
+	BEGIN_PLAIN(cuMemPoolDestroy);
+	free(pool);
+	END(CU_OK);
 }
 
 /* ---- of the host ---- */

@@ -372,6 +372,19 @@ cu_result cuMemGetHandleForAddressRange(void *handle, cu_ptr address, size_t byt
 	END(gpu_at(address, bytes) ? CU_OK : CU_INVALID_VALUE);
 }
 
+cu_result cuPointerSetAttribute(const void *value, int attribute, cu_ptr address)
+{
+	struct {
+		const void *value;
+		int attribute;
+		cu_ptr address;
+	} p = {value, attribute, address};
+
+	BEGIN(cuPointerSetAttribute);
+	END(gpu_memory_of(address) && attribute == CU_POINTER_SYNCHRONOUS ? CU_OK
+									  : CU_INVALID_VALUE);
+}
+
 /* ---- taken ---- */
 
 /* Zeroed: what another process has there is up to it. */
@@ -465,6 +478,20 @@ cu_result cuGraphicsResourceGetMappedPointer_v2(cu_ptr *address, size_t *bytes, 
 	*bytes = *resource;
 	*address = others_memory(*resource);
 	END(*address ? CU_OK : CU_INVALID_VALUE);
+}
+
+cu_result cuGraphicsResourceGetMappedEglFrame(cu_ptr *frame, size_t *resource, unsigned index,
+					      unsigned level)
+{
+	struct {
+		cu_ptr *frame;
+		size_t *resource;
+		unsigned index, level;
+	} p = {frame, resource, index, level};
+
+	BEGIN(cuGraphicsResourceGetMappedEglFrame);
+	*frame = others_memory(*resource);
+	END(*frame ? CU_OK : CU_INVALID_VALUE);
 }
 
 /* ---- what another process does ---- */

@@ -104,6 +104,17 @@ FIELD(cu_place, ordinal, CUmemLocation, id);
 _Static_assert((int)CU_DEVICE_REACHES_PAGEABLE == (int)CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS,
 	       "enum");
 _Static_assert((int)CU_PLACE_DEVICE == (int)CU_MEM_LOCATION_TYPE_DEVICE, "enum");
+FIELD(cu_alloc_params, pool, cuMemAllocFromPoolAsync_params, pool);
+FIELD(cu_pool_create_params, properties, cuMemPoolCreate_params, poolProps);
+FIELD(cu_create_properties, type, CUmemPoolProps, allocType);
+FIELD(cu_create_properties, place, CUmemPoolProps, location);
+FIELD(cu_pool_get_params, place, cuMemGetMemPool_params, location);
+FIELD(cu_pool_get_params, type, cuMemGetDefaultMemPool_params, type);
+_Static_assert((int)CU_PLACE_HOST == (int)CU_MEM_LOCATION_TYPE_HOST, "enum");
+_Static_assert((int)CU_CREATE_MANAGED == (int)CU_MEM_ALLOCATION_TYPE_MANAGED, "enum");
+FIELD(cu_set_pointer_params, attribute, cuPointerSetAttribute_params, attribute);
+FIELD(cu_set_pointer_params, address, cuPointerSetAttribute_params, ptr);
+_Static_assert((int)CU_POINTER_SYNCHRONOUS == (int)CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, "enum");
 FIELD(cu_handle_out_params, handle_out, cuMemImportFromShareableHandle_params, handle);
 FIELD(cu_handle_out_params, handle_out, cuMulticastCreate_params, mcHandle);
 FIELD(cu_handle_params, handle, cuMemRelease_params, handle);
