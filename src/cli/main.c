@@ -2,6 +2,7 @@
 /* The command: picks the sub-command. */
 #include "config.h"
 
+#include "base/log.h"
 #include "cli/command.h"
 #include "cli/command_list.h"
 #include "cli/options.h"
@@ -135,6 +136,7 @@ int main(int argc, char **argv)
 		print_help(stderr);
 		return EXIT_USAGE;
 	}
+	log_is_on("cli", LOG_ERROR); /* says at once what is wrong with RETALLY_LOG */
 	if (strcmp(argv[1], "run") != 0)
 		fill_standard_descriptors();
 	return check_output(run_command(argc, argv));

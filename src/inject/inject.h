@@ -15,6 +15,10 @@
 
 #include <stdbool.h>
 
+/* Seconds to wait between passes for what a pass left behind, from 1 on. */
+#define INJECT_WAIT_VARIABLE "RETALLY_ORPHAN_WAIT"
+#define INJECT_WAIT_MAX      3600
+
 /* ---- pass.c ---- */
 
 /* This process owns the pass in `state`; value is the text of RETALLY_STATE in its environment.

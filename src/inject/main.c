@@ -194,6 +194,24 @@ static bool start_wants_range(char *const *envp)
 	return mode && !strcmp(mode, "range");
 }
 
+/* Variables that are used later, or whose other values mean nothing. */
+static int start_check_others(char *const *envp, struct error *err)
+{
+	const char *mode = state_variable(envp, "RETALLY_REPLAY");
+	const char *wait = state_variable(envp, INJECT_WAIT_VARIABLE);
+	uint32_t seconds;
+
+	if (mode && *mode && !start_wants_range(envp))
+		return error_set(err, RC_INVALID, "RETALLY_REPLAY is '%.100s', which is not range",
+				 mode);
+	if (wait && *wait && !state_parse_number(wait, INJECT_WAIT_MAX, &seconds))
+		return error_set(err, RC_INVALID,
+				 INJECT_WAIT_VARIABLE
+				 " is '%.100s', which is not a number of seconds from 1 to %d",
+				 wait, INJECT_WAIT_MAX);
+	return 0;
+}
+
 static int start_choose_pass(struct state *s, char *const *envp, const struct plan *plan,
 			     struct error *err)
 {
@@ -211,16 +229,18 @@ static int start_choose_pass(struct state *s, char *const *envp, const struct pl
 		return error_set(err, RC_INVALID, "the plan has no passes");
 	if (passes && (!state_parse_number(passes, PLAN_PASSES_MAX, &n) || n != plan->n_passes))
 		return error_set(err, RC_INVALID,
-				 "RETALLY_PASSES is '%s', but the plan has %u passes", passes,
+				 "RETALLY_PASSES is '%.100s', but the plan has %u passes", passes,
 				 plan->n_passes);
 	if (pass) {
 		s->replay = false;
 		if (!state_parse_number(pass, plan->n_passes, &s->pass))
-			return error_set(
-				err, RC_INVALID,
-				"RETALLY_PASS is '%s', which is not a pass of the plan (1 to %u)",
-				pass, plan->n_passes);
+			return error_set(err, RC_INVALID,
+					 "RETALLY_PASS is '%.100s', which is not a pass of the "
+					 "plan (1 to %u)",
+					 pass, plan->n_passes);
 	}
+	if (start_check_others(envp, err))
+		return RC_INVALID;
 	if (!pass && start_wants_range(envp)) {
 		s->replay = false;
 		s->range = true;

@@ -170,7 +170,7 @@ static int pass_between(const struct resume *r, char *const *envp, struct error 
 	const char *differs;
 	struct orphans o;
 
-	state_parse_number(state_variable(envp, "RETALLY_ORPHAN_WAIT"), 3600, &seconds);
+	state_parse_number(state_variable(envp, INJECT_WAIT_VARIABLE), INJECT_WAIT_MAX, &seconds);
 	orphans_wait(s, seconds, &o);
 	if (o.n)
 		session_note(SPOOL_NOTE_FINDING,
@@ -245,6 +245,7 @@ static int pass_set_up(char *value, char *const *envp, struct error *err)
 	struct resume *r = NULL;
 	int rc;
 
+	identity_warn_no_more();
 	identity_read(&here); /* for the host; libc may not have the environment yet */
 	identity_read_from(&identity, pass_get, (void *)(uintptr_t)envp);
 	start.host = here.host;

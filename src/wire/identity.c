@@ -50,6 +50,14 @@ static const char *identity_value(identity_get *get, void *context, const char *
 	return value && *value ? value : NULL;
 }
 
+static const char *told; /* of this variable last: whoever asks again has heard it */
+static bool quiet;
+
+void identity_warn_no_more(void)
+{
+	quiet = true;
+}
+
 /* A number from 0, or SPOOL_RANK_NONE when the variable is not set or holds something else. */
 static int32_t identity_number(identity_get *get, void *context, const char *name, bool warn)
 {
@@ -63,9 +71,11 @@ static int32_t identity_number(identity_get *get, void *context, const char *nam
 	n = strtol(value, &end, 10);
 	if (*value >= '0' && *value <= '9' && !*end && !errno && n <= INT32_MAX)
 		return (int32_t)n;
-	if (warn)
+	if (warn && !quiet && told != name)
 		log_warn("%s='%.40s' is not a number from 0 to %d and is ignored", name, value,
 			 INT32_MAX);
+	if (warn)
+		told = name;
 	return SPOOL_RANK_NONE;
 }
 
@@ -81,8 +91,9 @@ static void identity_read_place(struct identity *id, size_t first, identity_get 
 		size = id->size_from ? SPOOL_RANK_NONE
 				     : identity_number(get, context, l->size, true);
 		if (size != SPOOL_RANK_NONE && size <= id->rank) {
-			log_warn("%s=%d does not go with %s=%d and is ignored", l->size, size,
-				 id->rank_from, id->rank);
+			if (!quiet)
+				log_warn("%s=%d does not go with %s=%d and is ignored", l->size,
+					 size, id->rank_from, id->rank);
 		} else if (size != SPOOL_RANK_NONE) {
 			id->size = size;
 			id->size_from = l->size;

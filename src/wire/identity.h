@@ -32,6 +32,9 @@ typedef const char *identity_get(void *context, const char *name);
 void identity_read(struct identity *identity);
 /* The same from another environment; host is left for the caller to fill ("unknown" here). */
 void identity_read_from(struct identity *identity, identity_get *get, void *context);
+/* What is wrong with the variables was said already, by this process before it executed the program
+ * again. Not thread-safe, as reading is. */
+void identity_warn_no_more(void);
 
 /* Is this process a rank of an MPI launch, one that may not be executed again under the feet of its
  * launcher? Returns the name of the variable that says so, or NULL. Neither a Slurm step alone (its

@@ -23,6 +23,10 @@ refuses 'empty plan' 'empty.json' RETALLY_PLAN=empty.json
 refuses 'pass 4 of 3' "RETALLY_PASS is '4', .*1 to 3" RETALLY_PLAN=plan.json RETALLY_PASS=4
 refuses 'pass that is no number' "RETALLY_PASS is 'x'" RETALLY_PLAN=plan.json RETALLY_PASS=x
 refuses 'other number of passes' "RETALLY_PASSES is '5', but the plan has 3" RETALLY_PLAN=plan.json RETALLY_PASS=1 RETALLY_PASSES=5
+refuses 'another replay' "RETALLY_REPLAY is 'rnage', which is not range" RETALLY_PLAN=plan.json RETALLY_REPLAY=rnage
+refuses 'no number of seconds' "RETALLY_ORPHAN_WAIT is 'x', .* from 1 to 3600" RETALLY_PLAN=plan.json RETALLY_ORPHAN_WAIT=x
+refuses 'a long value' "RETALLY_PASS is 'x{100}', which is not a pass" RETALLY_PLAN=plan.json \
+	RETALLY_PASS="$(head -c 5000 /dev/zero | tr '\0' x)"
 refuses 'state by hand' 'RETALLY_STATE is not' RETALLY_PLAN=plan.json RETALLY_STATE=1:b:p
 refuses 'no directory' "cannot make the directory '/proc/x" RETALLY_PLAN=plan.json RETALLY_OUT=/proc/x
 "$programs/make_plan" other.json page-faults
@@ -49,6 +53,10 @@ RETALLY_PASS=3 preloaded ./mpirun -c "OMPI_COMM_WORLD_RANK=0 $target exit 6; exi
 is "$?$(cat out err)" 6 'below a launcher: status'
 is "$("$programs/dump_spool" "$dir" | grep -v '^value')" "$(printf 'file rank 0\nbegin 3/3\nend 3 status 6')" 'below a launcher: the rank counts, the launcher does not'
 
+dir=$sandbox/rank.retally
+RETALLY_RANK=junk RETALLY_PASS=2 preloaded "$target" exit 5 >out 2>err
+is "$?$(cat out)$(cat err)" "5retally: warning: RETALLY_RANK='junk' is not a number from 0 to 2147483647 and is ignored" 'a rank that is no number: said once, and counted'
+is "$("$programs/dump_spool" "$dir" | grep -c '^end 2 status 5')" 1 'its pass is there'
 dir=$sandbox/single.retally
 for p in 1 2 3; do RETALLY_PASS=$p preloaded bash -c 'echo $RETALLY_PASS/$RETALLY_PASSES; /bin/true'; done >out 2>err
 is "$(tr '\n' ' ' <out)$(cat err)" '1/3 2/3 3/3 ' 'passes by number: one each'
