@@ -113,6 +113,13 @@ void graph_packed(void)
 	exec = make(g);
 	works(cuGraphLaunch(exec, q));
 	end(exec, g);
+	works(cuStreamBeginCapture_v2(q, 0));
+	works(cuMemsetD32Async(answer.flag + 4, 7, 4, q));
+	launch(q, "update", &a, &n);
+	g = capture_end();
+	exec = make(g);
+	works(cuGraphLaunch(exec, q));
+	end(exec, g);
 	show("pinned", *pinned);
 	works(cuMemFreeHost(pinned));
 }
@@ -126,7 +133,7 @@ static struct cu_copy_3d row(cu_ptr to, cu_ptr from, size_t bytes)
 				   .depth = 1};
 }
 
-/* A graph of an update of a, a fill of b and a copy to c, and of an update inside. */
+/* A graph of an update of a, a fill of b and a copy to it, and of an update inside. */
 static struct CUgraph_st *four(struct CUgraphNode_st *nodes[4])
 {
 	struct standin_node params = {.type = CU_NODE_GRAPH};
@@ -137,7 +144,7 @@ static struct CUgraph_st *four(struct CUgraphNode_st *nodes[4])
 	works(cuStreamBeginCapture_v2(q, 0));
 	launch(q, "update", &a, &n);
 	works(cuMemsetD32Async(b, 7, 64, q));
-	works(cuMemcpyDtoDAsync_v2(c, a, 4096, q));
+	works(cuMemcpyDtoDAsync_v2(b + 256, a, 256, q));
 	g = capture_end();
 	params.of.graph = nested(&a, 0);
 	works(cuGraphAddNode(&node, g, NULL, 0, &params));
@@ -178,7 +185,7 @@ void graph_changed(void)
 	works(cuGraphLaunch(exec, q));
 	works(cuGraphExecMemsetNodeSetParams(exec, nodes[1], &fill, context));
 	works(cuGraphLaunch(exec, q));
-	copy = row(b + 8192, a, 2048);
+	copy = row(b + 512, a, 128);
 	works(cuGraphExecMemcpyNodeSetParams(exec, nodes[2], &copy, context));
 	works(cuGraphLaunch(exec, q));
 	works(cuGraphExecChildGraphNodeSetParams(exec, nodes[3], inside));
@@ -295,7 +302,7 @@ void graph_large(void)
 {
 	struct CUgraph_st *g;
 	struct CUgraphExec_st *exec;
-	unsigned few = 64;
+	unsigned few = 64, *pinned;
 
 	works(cuStreamBeginCapture_v2(q, 0));
 	for (unsigned i = 0; i < 3000; i++) {
@@ -308,6 +315,22 @@ void graph_large(void)
 	for (int i = 0; i < 3; i++)
 		works(cuGraphLaunch(exec, q));
 	end(exec, g);
+
+	/* What the first of many names is not forgotten. */
+	works(cuMemAllocHost_v2((void **)&pinned, 64));
+	works(cuStreamBeginCapture_v2(q, 0));
+	launch(q, "answer", &pinned, &a);
+	for (unsigned i = 0; i < 100; i++) {
+		cu_ptr at = a + i * 4;
+
+		launch(q, "update", &at, &few);
+	}
+	g = capture_end();
+	exec = make(g);
+	works(cuGraphLaunch(exec, q));
+	end(exec, g);
+	show("pinned", *pinned);
+	works(cuMemFreeHost(pinned));
 }
 
 /* More graphs than a list would like; each is found again, and each that is gone is not. */

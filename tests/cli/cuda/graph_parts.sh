@@ -6,6 +6,10 @@
 . "${RETALLY_SOURCE:?run by meson test; by hand, set it and RETALLY_BUILD}/tests/cli/cuda/lib.sh" || exit 99
 launches=sm__kernels_launched.sum
 counters=$launches,$three,${inst}_op_st.sum,${inst}_op_red.sum
+values() { # COUNTER: of each launch of a graph that was replayed
+	"$retally" report o --by dispatch --format csv --wide 2>/dev/null | awk -F, -v name="$1" '
+		NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next } $1 == "CUDA graph" && $c["replayed"] == "true" { print $c[name] }' | xargs
+}
 graphs() { # kernels, instructions that store (two a store) and that reduce (three each) of each launch of a graph that was replayed
 	"$retally" report o --by dispatch --format csv --wide 2>/dev/null | awk -F, -v st=${inst}_op_st.sum -v red=${inst}_op_red.sum -v n=$launches '
 		NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next }
@@ -19,6 +23,7 @@ replayed() { # TRAP VALUES REASONS [FAULT]: in both modes
 		same $? "$1.want" "$1 ${4-}, $mode"
 		clean "$1 ${4-}, $mode"
 		is "$(graphs)" "$2" "$1 ${4-}, $mode: kernels, stores and reductions of each launch"
+		values $inst.sum >$mode.work
 		is "$(reasons)" "$3" "$1 ${4-}, $mode: what is declined, and why"
 	done
 }
@@ -27,9 +32,9 @@ times() { # N WORD: the word N times
 }
 
 # Parameters in one buffer, of launches and of nodes; none at all; kernels that are shown as kernels of a library.
-replayed graph_packed "$(times 3 2/10000/15000)" '1 it reaches memory that the host may use at any time'
-replayed graph_packed "$(times 3 2/10000/15000)" '1 it reaches memory that the host may use at any time' handles
-replayed graph_packed '' '4 a graph with a kernel whose packed parameters cannot be read' extra-key
+replayed graph_packed "$(times 3 2/10000/15000)" '2 it reaches memory that the host may use at any time'
+replayed graph_packed "$(times 3 2/10000/15000)" '2 it reaches memory that the host may use at any time' handles
+replayed graph_packed '' "$(printf '%s\n' '1 it reaches memory that the host may use at any time' '4 a graph with a kernel whose packed parameters cannot be read')" extra-key
 replayed graph_bare '1/0/3 1/0/3' ''
 replayed graph_bare '1/0/3 1/0/3' '' handles
 
@@ -72,9 +77,11 @@ replayed graph_changed "2/20000/0 $(times 4 2/10000/15000) 1/10000/0 $(times 2 2
 		2 it reaches memory that the host may use at any time
 	END
 )"
+is "$(cat window.work)" "$(cat kernel.work)" 'changed: each launch did in its window what it did alone'
+ok $((! ($(wc -w <window.work) == 11))) 'changed: of eleven launches'
 replayed graph_doubted 1/10000/0 '2 a call that is not known may have changed graphs'
 
 # Many nodes, many graphs.
-replayed graph_large "$(times 3 3000/384000/0)" ''
+replayed graph_large "$(times 3 3000/384000/0)" '1 it reaches memory that the host may use at any time'
 replayed graph_many "$(times 10 1/10000/0)" ''
 done_testing

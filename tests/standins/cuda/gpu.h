@@ -137,7 +137,7 @@ struct CUgraphNode_st {
 	const struct CUgraphNode_st *origin; /* of an executable graph's: what it is called by */
 	struct CUgraph_st *inside;           /* of a graph in a graph: its own copy */
 	void *arguments[GPU_PARAMETERS];     /* as they are shown */
-	void *extra[5];
+	void *extra[7];
 };
 struct CUgraph_st {
 	unsigned n, room;

@@ -232,8 +232,10 @@ cu_result cuGraphKernelNodeGetParams_v2(struct CUgraphNode_st *node, struct cu_k
 		node->extra[3] = l->arguments;
 		node->extra[4] = CU_EXTRA_END;
 		params->extra = node->extra;
-		if (call.injected && standin_fault("extra-key", NULL))
-			node->extra[0] = (void *)3;
+		if (call.injected && standin_fault("extra-key", NULL)) {
+			node->extra[4] = (void *)3;
+			node->extra[6] = CU_EXTRA_END;
+		}
 	} else {
 		params->arguments = node->arguments;
 		for (unsigned i = 0; i < l->function->kernel->n; i++)
