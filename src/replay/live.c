@@ -171,8 +171,10 @@ static bool begin_unit(struct replay_device *d, const struct runtime_op *op, str
 	struct error err = {0};
 	int rc;
 
-	if (!l->open && !open_pass(d, pass, units, why_out))
+	if (!l->open && !open_pass(d, pass, units, why_out)) {
+		k->live_n++; /* one that cannot begin does not hold up the others */
 		return false;
+	}
 	unit.index = (uint32_t)l->units.n;
 	if (needs_drain(d) && device_flush(d, &err)) {
 		live_drop(d, err.message);

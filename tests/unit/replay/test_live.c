@@ -260,6 +260,37 @@ static void parts_that_belong_together(void **state)
 			}
 }
 
+/* One that cannot be begun is left out, this time. */
+static void others_go_on(void **state)
+{
+	static const uint32_t want[] = {5, 4, 5};
+	struct replay_options o = {.mode = REPLAY_MODE_WINDOW};
+	struct fake f;
+	int a;
+
+	(void)state;
+	fake_init(&f, 3);
+	make_parts(&f, 2);
+	f.source.capabilities = SOURCE_NEEDS_DRAIN;
+	f.failures[FAKE_PASS_BEGIN] = (struct fake_failure){1, 1, RC_MISMATCH};
+	fake_start(&f, &o);
+	a = fake_alloc(&f, 64, 0, NULL);
+	f.buffers[a].bytes[0] = 0;
+	for (int i = 0; i < 4; i++)
+		fake_launch(&f, &(struct fake_launch)FAKE(append, .n_args = 1, .args = {a},
+							  .flags = RUNTIME_OP_NEVER_REPLAY,
+							  .why = "it is a collective"));
+	fake_sync(&f, "finish");
+	fake_stop(&f);
+	assert_int_equal(f.buffers[a].bytes[0], 4);
+	assert_int_equal(fake_declined(&f, "it is a collective", SPOOL_INSTEAD_NOTHING), 1);
+	assert_int_equal(fake_declined(&f, "it is a collective", SPOOL_INSTEAD_ONE_PASS), 3);
+	assert_int_equal(f.records.n, 3);
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(f.records.items[i].counted, want[i]);
+	fake_release(&f);
+}
+
 static void unrecordable(void **state)
 {
 	struct replay_options o = {.mode = REPLAY_MODE_WINDOW, .verify = REPLAY_VERIFY_NEVER};
@@ -376,6 +407,7 @@ int main(void)
 		cmocka_unit_test(exactly_once),
 		cmocka_unit_test(held),
 		cmocka_unit_test(parts_that_belong_together),
+		cmocka_unit_test(others_go_on),
 		cmocka_unit_test(unrecordable),
 		cmocka_unit_test(refused_launches),
 		cmocka_unit_test(no_source),
