@@ -624,6 +624,7 @@ int main(int argc, char **argv)
 		     {"graph_large", graph_large, 1},
 		     {"graph_many", graph_many, 1},
 		     {"graph_bare", graph_bare, 0},
+		     {"graph_late", graph_late, 1},
 		     {"collectives", collectives, 1},
 		     {"alone", alone, 0},
 		     {"between", between, 1},

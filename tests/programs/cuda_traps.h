@@ -37,6 +37,7 @@ void graph_contexts(void);
 void graph_large(void);
 void graph_many(void);
 void graph_bare(void);
+void graph_late(void);
 /* cuda_traps_graphs.c */
 void graph(void);
 void graph_only(void);

@@ -351,13 +351,14 @@ void graph_many(void)
 	works(cuGraphDestroy(g));
 }
 
-/* A kernel without parameters, launched with no list. */
+/* A kernel without parameters, launched with no list. Between two launches a module is loaded that
+ * has nothing to do with it. */
 void graph_bare(void)
 {
 	static const char image[] = "standin-module\nkernel tally\nglobal total 4\n";
 	struct CUgraphExec_st *exec;
 	struct CUgraph_st *g;
-	struct CUmod_st *m;
+	struct CUmod_st *m, *other;
 	struct CUfunc_st *f;
 	cu_ptr total;
 
@@ -367,11 +368,44 @@ void graph_bare(void)
 	works(cuLaunchKernel(f, 1, 1, 1, 32, 1, 1, 0, q, NULL, NULL));
 	g = capture_end();
 	exec = make(g);
-	for (int i = 0; i < 2; i++)
-		works(cuGraphLaunch(exec, q));
+	works(cuGraphLaunch(exec, q));
+	works(cuModuleLoadData(&other, "standin-module\nkernel update\n"));
+	works(cuGraphLaunch(exec, q));
 	works(cuStreamSynchronize(q));
 	works(cuModuleGetGlobal_v2(&total, NULL, m, "total"));
 	show("graph total", hash(total, 4));
 	end(exec, g);
+	works(cuModuleUnload(other));
 	works(cuModuleUnload(m));
+}
+
+/* Variables of a graph's module that are seen only once another module with such names is loaded.
+ */
+void graph_late(void)
+{
+	static const char image[] = "standin-module\nkernel globals\n"
+				    "hidden late_total 4\nhidden late_table 1024\n";
+	static const char named[] = "standin-module\nkernel update\n"
+				    "global late_total 4\nglobal late_table 1024\n";
+	struct CUmod_st *m, *other;
+	struct CUgraphExec_st *exec;
+	struct CUgraph_st *g;
+	struct CUfunc_st *f;
+	cu_ptr there;
+
+	works(cuModuleLoadData(&m, image));
+	works(cuModuleGetFunction(&f, m, "globals"));
+	works(cuStreamBeginCapture_v2(q, 0));
+	works(cuLaunchKernel(f, 20, 1, 1, 256, 1, 1, 0, q, (void *[]){&a, &n}, NULL));
+	g = capture_end();
+	exec = make(g);
+	works(cuGraphLaunch(exec, q));
+	works(cuModuleLoadData(&other, named));
+	for (int i = 0; i < 2; i++) {
+		works(cuGraphLaunch(exec, q));
+		works(cuStreamSynchronize(q));
+	}
+	works(cuModuleGetGlobal_v2(&there, NULL, m, "late_table"));
+	show("late table of a graph", hash(there, 1024));
+	end(exec, g);
 }

@@ -5,6 +5,7 @@
 #include "runtime/cuda/pageable.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define BUCKETS 4096
 
@@ -41,6 +42,12 @@ static void exchange(struct graph_judgement *a, struct graph_judgement *b)
 	*b = kept;
 }
 
+static void release(struct graph_judgement *j)
+{
+	words_release(&j->words);
+	words_release(&j->modules);
+}
+
 void cuda_graph_remember(const struct CUgraphExec_st *exec, const struct cuda_context *c,
 			 bool for_device, struct graph_judgement *judgement)
 {
@@ -60,7 +67,7 @@ void cuda_graph_remember(const struct CUgraphExec_st *exec, const struct cuda_co
 		exchange(&g->judgement, judgement);
 	}
 	pthread_mutex_unlock(&table.lock);
-	words_release(&judgement->words);
+	release(judgement);
 }
 
 void cuda_graph_replace(const struct CUgraphExec_st *exec, struct graph_judgement *judgement)
@@ -72,7 +79,7 @@ void cuda_graph_replace(const struct CUgraphExec_st *exec, struct graph_judgemen
 	if (g)
 		exchange(&g->judgement, judgement);
 	pthread_mutex_unlock(&table.lock);
-	words_release(&judgement->words);
+	release(judgement);
 }
 
 void cuda_graph_add(const struct CUgraphExec_st *exec, struct graph_judgement *judgement)
@@ -83,10 +90,12 @@ void cuda_graph_add(const struct CUgraphExec_st *exec, struct graph_judgement *j
 	g = *place(exec);
 	if (g && judgement->why_not)
 		g->judgement.why_not = judgement->why_not;
-	if (g)
+	if (g) {
 		words_add_all(&g->judgement.words, &judgement->words);
+		words_add_all(&g->judgement.modules, &judgement->modules);
+	}
 	pthread_mutex_unlock(&table.lock);
-	words_release(&judgement->words);
+	release(judgement);
 }
 
 void cuda_graph_forget(const struct CUgraphExec_st *exec)
@@ -102,7 +111,7 @@ void cuda_graph_forget(const struct CUgraphExec_st *exec)
 	}
 	pthread_mutex_unlock(&table.lock);
 	if (gone)
-		words_release(&gone->judgement.words);
+		release(&gone->judgement);
 	free(gone);
 }
 
@@ -111,6 +120,48 @@ void cuda_graphs_doubt(const char *why)
 	pthread_mutex_lock(&table.lock);
 	table.doubt = why;
 	pthread_mutex_unlock(&table.lock);
+}
+
+/* A copy: the driver is asked without the lock. NULL: none, or not all are known. */
+static uint64_t *modules_of(const struct CUgraphExec_st *exec, size_t *n_out, bool *known_out)
+{
+	uint64_t *copy = NULL;
+	const struct graph *g;
+
+	pthread_mutex_lock(&table.lock);
+	g = *place(exec);
+	*n_out = g ? g->judgement.modules.room : 0;
+	*known_out = !g || !g->judgement.modules.unknown;
+	if (*n_out) {
+		copy = malloc(*n_out * sizeof(*copy));
+		*known_out &= copy != NULL;
+	}
+	if (copy)
+		memcpy(copy, g->judgement.modules.slots, *n_out * sizeof(*copy));
+	pthread_mutex_unlock(&table.lock);
+	return copy;
+}
+
+const char *cuda_graph_refresh(const struct CUgraphExec_st *exec, bool *late_out)
+{
+	bool known;
+	size_t n;
+	uint64_t *modules = modules_of(exec, &n, &known);
+	const char *why = known ? NULL : "a graph whose modules do not fit into memory";
+
+	*late_out = false;
+	for (size_t i = 0; modules && i < n; i++) {
+		struct cuda_module *m = (struct cuda_module *)(uintptr_t)modules[i];
+
+		if (!m)
+			continue;
+		cuda_module_refresh(m);
+		*late_out |= cuda_module_was_late(m);
+		if (cuda_module_why_not(m))
+			why = "a graph with a kernel whose module is not known";
+	}
+	free(modules);
+	return *late_out ? "a graph with a variable that was found late" : why;
 }
 
 bool cuda_graph_scan(const struct CUgraphExec_st *exec, memories_visitor *visit, void *data)

@@ -12,8 +12,9 @@
 
 /* Of one graph. */
 struct graph_judgement {
-	const char *why_not; /* static; NULL: it can be replayed */
-	struct words words;  /* parameters of kernels, addresses of variables, fills and copies */
+	const char *why_not;  /* static; NULL: it can be replayed */
+	struct words words;   /* parameters of kernels, addresses of variables, fills and copies */
+	struct words modules; /* struct cuda_module *: of its kernels */
 };
 
 /* It was made, by kernels' launches too if for_device, with c current. Takes the judgement. */
@@ -29,6 +30,10 @@ void cuda_graph_forget(const struct CUgraphExec_st *exec);
  * for this reason (static). */
 void cuda_graphs_doubt(const char *why);
 
+/* Asks for the variables of its modules whose names were learnt since, with the context current.
+ * Why it must run exactly once, static; NULL: all is known. late_out: what was launched before can
+ * have written one that is known only now. */
+const char *cuda_graph_refresh(const struct CUgraphExec_st *exec, bool *late_out);
 /* Calls visit for each memory that a parameter of its nodes or a variable of its kernels' modules
  * names. False: they are not all known, so anything may be reached. */
 bool cuda_graph_scan(const struct CUgraphExec_st *exec, memories_visitor *visit, void *data);

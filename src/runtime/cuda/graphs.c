@@ -20,7 +20,7 @@ struct judging {
 	struct cuda_context *context;
 	size_t left;    /* nodes that may still come */
 	unsigned depth; /* graphs inside each other */
-	struct words *words;
+	struct words *words, *modules;
 };
 
 /* The driver shows parameters as they were given: one by one, or packed. */
@@ -91,6 +91,7 @@ static const char *judge_kernel(const struct judging *j, const struct cu_kernel_
 		return "a graph with a collective (NCCL, NVSHMEM)";
 	if (!f || !f->module || cuda_function_why_not(f))
 		return "a graph with a kernel whose module is not known";
+	words_add(j->modules, (uintptr_t)f->module);
 	for (const struct cuda_variable *v = cuda_module_variables(f->module); v; v = v->next)
 		words_add(j->words, v->address);
 	return judge_parameters(f, k, j->words);
@@ -216,7 +217,8 @@ static const char *judge_graph(struct judging *j, struct CUgraph_st *graph)
 static struct judging judging_begin(struct cuda_context *c, struct graph_judgement *out)
 {
 	*out = (struct graph_judgement){0};
-	return (struct judging){.context = c, .left = NODES_MOST, .words = &out->words};
+	return (struct judging){
+		.context = c, .left = NODES_MOST, .words = &out->words, .modules = &out->modules};
 }
 
 static struct graph_judgement judge(struct cuda_context *c, struct CUgraph_st *graph)

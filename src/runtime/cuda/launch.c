@@ -372,7 +372,7 @@ void cuda_graph_describe(struct cuda_context *c, struct CUgraphExec_st *graph,
 	const char *why = cuda_graph_why_not(graph, c);
 	struct cuda_op *op = cuda_op_new(0);
 	struct reach reach;
-	bool known;
+	bool known, late = false;
 
 	*op_out = (struct runtime_op){.kind = RUNTIME_DISPATCH,
 				      .queue = (uint64_t)(uintptr_t)stream,
@@ -383,6 +383,10 @@ void cuda_graph_describe(struct cuda_context *c, struct CUgraphExec_st *graph,
 		op->kind = CUDA_OP_GRAPH;
 		op->stream = stream;
 		op->u.graph = graph;
+		if (!why)
+			why = cuda_graph_refresh(graph, &late);
+		if (late) /* as of a kernel */
+			op_out->flags |= RUNTIME_OP_NO_WAIT_BEFORE;
 		reach_introduce(c);
 		known = cuda_graph_scan(graph, reach_add, &reach);
 		if (!why && cuda_graph_is_pageable(c, graph))

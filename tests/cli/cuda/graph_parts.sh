@@ -37,6 +37,9 @@ replayed graph_packed "$(times 3 2/10000/15000)" '2 it reaches memory that the h
 replayed graph_packed '' "$(printf '%s\n' '1 it reaches memory that the host may use at any time' '4 a graph with a kernel whose packed parameters cannot be read')" extra-key
 replayed graph_bare '1/0/3 1/0/3' ''
 replayed graph_bare '1/0/3 1/0/3' '' handles
+# The image of a module that is loaded later cannot be read; variables show up late.
+replayed graph_bare 1/0/3 '1 a graph with a kernel whose module is not known' image@3
+replayed graph_late 1/0/15000 "$(printf '%s\n' '1 a graph with a variable that was found late' '1 an operation that was not recorded touched its memory')"
 
 # Graphs inside graphs, as deep as they are followed; nodes and contexts that are not what they seem.
 whole=$(times 3 3/20000/15000)
