@@ -340,7 +340,32 @@ static int meet_listen(const struct meet *m, uint16_t *port_out, struct error *e
 	return fd;
 }
 
-/* One connection: is it a rank we wait for? Anything else is closed and forgotten. */
+/* Whether a rank that was welcomed has left: it did not see our welcome in time, or gave up. */
+static bool meet_has_left(const struct star_peer *peer)
+{
+	struct pollfd p = {.fd = peer->fd, .events = POLLRDHUP};
+
+	return peer->fd >= 0 && poll(&p, 1, 0) == 1;
+}
+
+/* Those who left may come again: until then they are missing. Returns how many. */
+static int meet_forget_left(struct star *s)
+{
+	int n = 0;
+
+	for (int i = 0; i < s->n_peers; i++) {
+		if (!meet_has_left(&s->peers[i]))
+			continue;
+		log_debug("rank %d left before all had met", i + 1);
+		close(s->peers[i].fd);
+		s->peers[i].fd = -1;
+		n++;
+	}
+	return n;
+}
+
+/* One connection: is it a rank we wait for? Anything else is closed and forgotten. 1: it takes the
+ * place of its own earlier connection. */
 static int meet_welcome(struct star *s, const struct meet *m, const struct meet_place *place,
 			int fd, struct error *err)
 {
@@ -348,6 +373,7 @@ static int meet_welcome(struct star *s, const struct meet *m, const struct meet_
 	struct meet_answer a;
 	struct meet_welcome w = {.accepted = htole32(1)};
 	struct star_peer *peer;
+	bool again;
 	uint32_t rank;
 	int rc = meet_random(c.nonce, sizeof(c.nonce), err);
 
@@ -363,17 +389,20 @@ static int meet_welcome(struct star *s, const struct meet *m, const struct meet_
 	if (le32toh(a.size) != (uint32_t)s->size || !rank || rank >= (uint32_t)s->size)
 		return error_set(err, RC_INVALID, "it is rank %u of %u", rank, le32toh(a.size));
 	peer = &s->peers[rank - 1];
-	if (peer->fd >= 0)
+	again = meet_has_left(peer);
+	if (peer->fd >= 0 && !again)
 		return error_set(err, RC_EXISTS, "rank %u is there already", rank);
 	w.tag = meet_tag(place, "hub", &c, &a);
 	rc = meet_write(m, fd, &w, sizeof(w), err);
 	if (rc)
 		return rc;
 	meet_no_delay(fd);
+	if (again)
+		close(peer->fd);
 	peer->fd = fd;
 	memcpy(s->hosts[rank], a.host, STAR_HOST_SIZE);
 	s->hosts[rank][STAR_HOST_SIZE - 1] = '\0';
-	return 0;
+	return again;
 }
 
 static int meet_gather(struct star *s, const struct meet *m, const struct meet_place *place,
@@ -387,8 +416,9 @@ static int meet_gather(struct star *s, const struct meet *m, const struct meet_p
 
 		if (fd >= 0) {
 			rc = meet_welcome(s, m, place, fd, &why);
-			if (!rc) {
-				missing--;
+			if (rc >= 0) {
+				missing -= !rc;
+				missing = missing ? missing : meet_forget_left(s);
 				continue;
 			}
 			log_debug("a connection was refused: %s", why.message);
@@ -473,7 +503,7 @@ static int meet_introduce(struct star *s, const struct meet *m, const struct mee
 	a.tag = meet_tag(place, "spoke", &c, &a);
 	rc = meet_write(m, fd, &a, sizeof(a), err);
 	if (!rc)
-		rc = meet_read(m, fd, &w, sizeof(w), meet_now() + MEET_ONE_NS, err);
+		rc = meet_read(m, fd, &w, sizeof(w), meet_now() + 3 * MEET_ONE_NS, err);
 	if (!rc && (w.accepted != htole32(1) || w.tag != meet_tag(place, "hub", &c, &a)))
 		rc = error_set(err, RC_PERMISSION, "rank 0 does not know the secret");
 	return rc;

@@ -136,6 +136,28 @@ static void test_rounds(void **state)
 		assert_int_equal(status_of(pids[i]), 0);
 }
 
+static int once_body(struct star *s, int rank)
+{
+	int rc = big_round(s, rank, STAR_DECIDE);
+
+	star_close(s);
+	return rc;
+}
+
+/* Rank 1 leaves after it was welcomed, while rank 2 is not there, and comes again. */
+static void test_one_comes_again(void **state)
+{
+	pid_t pids[3] = {start_rank(0, 3, once_body)};
+	struct star *s;
+
+	(void)state;
+	assert_int_equal(open_star(&s, 1, 3, 1, NULL), RC_NOT_FOUND);
+	for (int i = 1; i < 3; i++)
+		pids[i] = start_rank(i, 3, once_body);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(status_of(pids[i]), 0);
+}
+
 static void test_one(void **state)
 {
 	struct star *s;
@@ -451,11 +473,17 @@ static void test_tag(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_tag),       cmocka_unit_test(test_one),
-		cmocka_unit_test(test_rounds),    cmocka_unit_test(test_abort),
-		cmocka_unit_test(test_loss),      cmocka_unit_test(test_hub_lost),
-		cmocka_unit_test(test_bye),       cmocka_unit_test(test_nobody_comes),
-		cmocka_unit_test(test_given_up),  cmocka_unit_test(test_strangers),
+		cmocka_unit_test(test_one_comes_again),
+		cmocka_unit_test(test_tag),
+		cmocka_unit_test(test_one),
+		cmocka_unit_test(test_rounds),
+		cmocka_unit_test(test_abort),
+		cmocka_unit_test(test_loss),
+		cmocka_unit_test(test_hub_lost),
+		cmocka_unit_test(test_bye),
+		cmocka_unit_test(test_nobody_comes),
+		cmocka_unit_test(test_given_up),
+		cmocka_unit_test(test_strangers),
 		cmocka_unit_test(test_old_files),
 	};
 	int failed;
