@@ -619,6 +619,7 @@ int main(int argc, char **argv)
 		     {"graph_whole", graph_whole, 0},
 		     {"graph_packed", graph_packed, 1},
 		     {"graph_changed", graph_changed, 1},
+		     {"graph_changed_too", graph_changed_too, 1},
 		     {"graph_doubted", graph_doubted, 1},
 		     {"graph_contexts", graph_contexts, 1},
 		     {"graph_large", graph_large, 1},

@@ -32,6 +32,7 @@ void show(const char *name, uint64_t value);
 void graph_whole(void);
 void graph_packed(void);
 void graph_changed(void);
+void graph_changed_too(void);
 void graph_doubted(void);
 void graph_contexts(void);
 void graph_large(void);

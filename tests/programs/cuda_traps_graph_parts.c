@@ -153,6 +153,55 @@ static struct CUgraph_st *four(struct CUgraphNode_st *nodes[4])
 	return g;
 }
 
+/* By the call of that kind of node, or by the one for all kinds. */
+static bool by_one_call;
+static struct CUctx_st *current;
+
+static void change_kernel(struct CUgraphExec_st *exec, struct CUgraphNode_st *node,
+			  struct cu_kernel_node *kernel)
+{
+	struct cu_node_params any = {.type = CU_NODE_KERNEL, .of = {.kernel = *kernel}};
+
+	works(by_one_call ? cuGraphExecNodeSetParams(exec, node, &any)
+			  : cuGraphExecKernelNodeSetParams_v2(exec, node, kernel));
+}
+
+static void change_fill(struct CUgraphExec_st *exec, struct CUgraphNode_st *node,
+			struct cu_set_node *fill)
+{
+	struct cu_node_params any = {.type = CU_NODE_MEMSET, .of = {.fill = *fill}};
+
+	works(by_one_call ? cuGraphExecNodeSetParams(exec, node, &any)
+			  : cuGraphExecMemsetNodeSetParams(exec, node, fill, current));
+}
+
+static void change_copy(struct CUgraphExec_st *exec, struct CUgraphNode_st *node,
+			struct cu_copy_3d *copy)
+{
+	struct cu_node_params any = {.type = CU_NODE_MEMCPY, .of = {.copy = {.box = *copy}}};
+
+	works(by_one_call ? cuGraphExecNodeSetParams(exec, node, &any)
+			  : cuGraphExecMemcpyNodeSetParams(exec, node, copy, current));
+}
+
+static void change_inside(struct CUgraphExec_st *exec, struct CUgraphNode_st *node,
+			  struct CUgraph_st *inside)
+{
+	struct cu_node_params any = {.type = CU_NODE_GRAPH, .of = {.graph = inside}};
+
+	works(by_one_call ? cuGraphExecNodeSetParams(exec, node, &any)
+			  : cuGraphExecChildGraphNodeSetParams(exec, node, inside));
+}
+
+static void change_event(struct CUgraphExec_st *exec, struct CUgraphNode_st *node,
+			 struct CUevent_st *event)
+{
+	struct cu_node_params any = {.type = CU_NODE_EVENT_RECORD};
+
+	works(by_one_call ? cuGraphExecNodeSetParams(exec, node, &any)
+			  : cuGraphExecEventRecordNodeSetEvent(exec, node, event));
+}
+
 /* Each part of an executable graph is changed between two launches that nothing else comes between:
  * to what can be done again, then to what cannot. */
 void graph_changed(void)
@@ -165,12 +214,11 @@ void graph_changed(void)
 	struct CUgraph_st *g, *other, *inside, *host;
 	struct CUgraphExec_st *exec;
 	struct CUevent_st *event;
-	struct CUctx_st *context;
 	struct cu_copy_3d copy;
 	unsigned *pinned;
 	cu_ptr flag;
 
-	works(cuCtxGetCurrent(&context));
+	works(cuCtxGetCurrent(&current));
 	works(cuMemAllocHost_v2((void **)&pinned, 4096));
 	flag = (cu_ptr)(uintptr_t)pinned;
 	g = four(nodes);
@@ -181,14 +229,14 @@ void graph_changed(void)
 	works(cuGraphLaunch(exec, q));
 	kernel.function = function("histogram");
 	kernel.arguments = (void *[]){&a, &b, &n};
-	works(cuGraphExecKernelNodeSetParams_v2(exec, nodes[0], &kernel));
+	change_kernel(exec, nodes[0], &kernel);
 	works(cuGraphLaunch(exec, q));
-	works(cuGraphExecMemsetNodeSetParams(exec, nodes[1], &fill, context));
+	change_fill(exec, nodes[1], &fill);
 	works(cuGraphLaunch(exec, q));
 	copy = row(b + 512, a, 128);
-	works(cuGraphExecMemcpyNodeSetParams(exec, nodes[2], &copy, context));
+	change_copy(exec, nodes[2], &copy);
 	works(cuGraphLaunch(exec, q));
-	works(cuGraphExecChildGraphNodeSetParams(exec, nodes[3], inside));
+	change_inside(exec, nodes[3], inside);
 	works(cuGraphLaunch(exec, q));
 	works(cuGraphNodeSetEnabled(exec, nodes[0], 0));
 	works(cuGraphLaunch(exec, q));
@@ -205,25 +253,25 @@ void graph_changed(void)
 	/* Not replayed: a launch each, after one of an update to what can be. */
 	kernel.function = function("answer");
 	kernel.arguments = (void *[]){&flag, &a};
-	works(cuGraphExecKernelNodeSetParams_v2(exec, nodes[0], &kernel));
+	change_kernel(exec, nodes[0], &kernel);
 	works(cuGraphLaunch(exec, q));
 	works(cuStreamSynchronize(q));
 	works(cuGraphExecUpdate_v2(exec, other, NULL));
 	works(cuGraphLaunch(exec, q)); /* replayed */
 	fill.to = flag + 1024;
-	works(cuGraphExecMemsetNodeSetParams(exec, nodes[1], &fill, context));
+	change_fill(exec, nodes[1], &fill);
 	works(cuGraphLaunch(exec, q));
 	works(cuStreamSynchronize(q));
 	works(cuGraphExecUpdate_v2(exec, other, NULL));
 	copy = row(flag + 2048, a, 128);
-	works(cuGraphExecMemcpyNodeSetParams(exec, nodes[2], &copy, context));
+	change_copy(exec, nodes[2], &copy);
 	works(cuGraphLaunch(exec, q));
 	works(cuStreamSynchronize(q));
 	works(cuGraphExecUpdate_v2(exec, other, NULL));
 	works(cuStreamBeginCapture_v2(q, 0));
 	launch(q, "ncclDevKernel_update", &b, &n);
 	host = capture_end();
-	works(cuGraphExecChildGraphNodeSetParams(exec, nodes[3], host));
+	change_inside(exec, nodes[3], host);
 	works(cuGraphLaunch(exec, q));
 	works(cuStreamSynchronize(q));
 	works(cuGraphExecUpdate_v2(exec, other, NULL));
@@ -234,7 +282,7 @@ void graph_changed(void)
 	params.of.event = event;
 	works(cuGraphAddNode(&node, other, NULL, 0, &params));
 	exec = make(other);
-	works(cuGraphExecEventRecordNodeSetEvent(exec, node, event));
+	change_event(exec, node, event);
 	works(cuGraphLaunch(exec, q));
 	end(exec, other);
 	works(cuEventDestroy_v2(event));
@@ -242,6 +290,12 @@ void graph_changed(void)
 	works(cuGraphDestroy(host));
 	show("pinned", hash_bytes((unsigned char *)pinned, 4096));
 	works(cuMemFreeHost(pinned));
+}
+
+void graph_changed_too(void)
+{
+	by_one_call = true;
+	graph_changed();
 }
 
 /* A call that no list knows changes one. Only by name: no graph is replayed after it. */

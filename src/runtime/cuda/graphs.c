@@ -335,6 +335,35 @@ static void node_changed(struct cuda_context *c, const struct cupti_callback_dat
 		cuda_graph_add(p->exec, &judgement);
 }
 
+/* One call for nodes of all kinds. */
+static void any_changed(struct cuda_context *c, const struct cupti_callback_data *data)
+{
+	const struct cu_exec_node_params *p = data->params;
+	struct graph_judgement judgement;
+	struct judging j = judging_begin(c, &judgement);
+
+	if (cuda_result(data))
+		return;
+	switch (p->of.any->type) {
+	case CU_NODE_KERNEL:
+		judgement.why_not = judge_kernel(&j, &p->of.any->of.kernel);
+		break;
+	case CU_NODE_MEMCPY:
+		judgement.why_not = judge_copy(&j, &p->of.any->of.copy.box);
+		break;
+	case CU_NODE_MEMSET:
+		words_add(j.words, p->of.any->of.fill.to);
+		break;
+	case CU_NODE_GRAPH:
+		judgement.why_not = judge_graph(&j, p->of.any->of.graph);
+		break;
+	default:
+		node_changed(c, data);
+		return;
+	}
+	cuda_graph_add(p->exec, &judgement);
+}
+
 void cuda_call_graphs_unknown(struct cuda_context *c, const struct cupti_callback_data *data)
 {
 	(void)c;
@@ -357,7 +386,7 @@ const struct cuda_call_entry cuda_graph_calls[] = {
 	{"cuGraphExecMemcpyNodeSetParams", cuda_call_boundary, copy_changed},
 	{"cuGraphExecMemsetNodeSetParams", cuda_call_boundary, fill_changed},
 	{"cuGraphExecChildGraphNodeSetParams", cuda_call_boundary, inside_changed},
-	{"cuGraphExecNodeSetParams", cuda_call_boundary, node_changed},
+	{"cuGraphExecNodeSetParams", cuda_call_boundary, any_changed},
 	{"cuGraphExecHostNodeSetParams", cuda_call_boundary, node_changed},
 	{"cuGraphExecEventRecordNodeSetEvent", cuda_call_boundary, node_changed},
 	{"cuGraphExecEventWaitNodeSetEvent", cuda_call_boundary, node_changed},

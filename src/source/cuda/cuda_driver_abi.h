@@ -286,6 +286,7 @@ struct cu_exec_node_params { /* cuGraphExecKernelNodeSetParams_v2 and others of 
 		const struct cu_copy_3d *copy;
 		const struct cu_set_node *fill;
 		struct CUgraph_st *graph;
+		const struct cu_node_params *any; /* cuGraphExecNodeSetParams */
 	} of;
 };
 
@@ -338,6 +339,22 @@ struct cu_copy_3d { /* CUDA_MEMCPY3D_v2 */
 	struct cu_copy_side from, to;
 	size_t width_bytes, height, depth;
 };
+struct cu_node_params { /* CUgraphNodeParams */
+	int type, reserved[3];
+	union {
+		struct cu_kernel_node kernel;
+		struct {
+			int flags, reserved;
+			struct CUctx_st *context;
+			struct cu_copy_3d box;
+		} copy;
+		struct cu_set_node fill; /* then the context */
+		struct CUgraph_st *graph;
+		long long room[29];
+	} of;
+	long long reserved_too;
+};
+_Static_assert(sizeof(struct cu_node_params) == 256, "ABI");
 struct cu_resource { /* of a surface or texture object */
 	int type;    /* 0: an array */
 	union {

@@ -72,16 +72,18 @@ for fault in cuGraphKernelNodeGetAttribute=1 cuGraphKernelNodeGetAttribute=801 n
 
 # Changed, part by part, with nothing else between the launches: an update of a and one inside, then a histogram first, then
 # an inner update of c; switched off and on; refused; whole again. What cannot be done again is told, and is over with an update.
-replayed graph_changed "2/20000/0 $(times 4 2/10000/15000) 1/10000/0 $(times 2 2/10000/15000) $(times 3 2/20000/0)" "$(
-	cat <<-END
-		1 a graph with a collective (NCCL, NVSHMEM)
-		1 a graph with a copy that is not between memories of the device
-		1 a graph with nodes that were changed after it was made
-		2 it reaches memory that the host may use at any time
-	END
-)"
-is "$(cat window.work)" "$(cat kernel.work)" 'changed: each launch did in its window what it did alone'
-ok $((! ($(wc -w <window.work) == 11))) 'changed: of eleven launches'
+for trap in graph_changed graph_changed_too; do
+	replayed $trap "2/20000/0 $(times 4 2/10000/15000) 1/10000/0 $(times 2 2/10000/15000) $(times 3 2/20000/0)" "$(
+		cat <<-END
+			1 a graph with a collective (NCCL, NVSHMEM)
+			1 a graph with a copy that is not between memories of the device
+			1 a graph with nodes that were changed after it was made
+			2 it reaches memory that the host may use at any time
+		END
+	)"
+	is "$(cat window.work)" "$(cat kernel.work)" "$trap: each launch did in its window what it did alone"
+	ok $((! ($(wc -w <window.work) == 11))) "$trap: of eleven launches"
+done
 replayed graph_doubted 1/10000/0 '2 a call that is not known may have changed graphs'
 
 # Many nodes, many graphs.

@@ -50,7 +50,7 @@
 	X(cuGraphKernelNodeSetAttribute) X(cuGraphExecKernelNodeSetParams_v2) \
 	X(cuGraphExecMemcpyNodeSetParams) X(cuGraphExecMemsetNodeSetParams) \
 	X(cuGraphExecChildGraphNodeSetParams) X(cuGraphExecEventRecordNodeSetEvent) \
-	X(cuGraphNodeSetEnabled) X(cuGraphExecStandin) \
+	X(cuGraphExecNodeSetParams) X(cuGraphNodeSetEnabled) X(cuGraphExecStandin) \
 	X(cuGraphExecUpdate_v2) X(cuFuncGetName) X(cuKernelGetName) \
 	X(cuDeviceCanAccessPeer) X(cuCtxEnablePeerAccess) \
 	X(cuMemRetainAllocationHandle) X(cuMemImportFromShareableHandle) \

@@ -264,6 +264,9 @@ STANDIN_API cu_result cuGraphExecChildGraphNodeSetParams(struct CUgraphExec_st *
 STANDIN_API cu_result cuGraphExecEventRecordNodeSetEvent(struct CUgraphExec_st *exec,
 							 struct CUgraphNode_st *node,
 							 struct CUevent_st *event);
+STANDIN_API cu_result cuGraphExecNodeSetParams(struct CUgraphExec_st *exec,
+					       struct CUgraphNode_st *node,
+					       const struct cu_node_params *params);
 STANDIN_API cu_result cuGraphNodeSetEnabled(struct CUgraphExec_st *exec,
 					    struct CUgraphNode_st *node, unsigned on);
 /* No driver has it: what a newer one may have. It switches all nodes off. */

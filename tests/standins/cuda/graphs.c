@@ -456,23 +456,56 @@ cu_result cuGraphExecDestroy(struct CUgraphExec_st *exec)
 
 /* ---- changing executable graphs ---- */
 
+static cu_result change_kernel(struct CUgraphNode_st *mine, const struct cu_kernel_node *params)
+{
+	struct gpu_launch *l = mine ? &mine->command.launch : NULL;
+
+	if (!mine || mine->type != CU_NODE_KERNEL)
+		return CU_INVALID_VALUE;
+	l->function = params->function;
+	memcpy(l->grid, params->grid, sizeof(l->grid));
+	memcpy(l->block, params->block, sizeof(l->block));
+	return gpu_launch_arguments(l, params->arguments, params->extra) ? CU_OK : CU_INVALID_VALUE;
+}
+
+static cu_result change_copy(struct CUgraphNode_st *mine, const struct cu_copy_3d *params)
+{
+	if (!mine || mine->command.kind != COMMAND_COPY || params->height != 1 ||
+	    params->depth != 1)
+		return CU_INVALID_VALUE;
+	mine->command.to = params->to.device + params->to.x_bytes;
+	mine->command.from = params->from.device + params->from.x_bytes;
+	mine->command.n = params->width_bytes;
+	return CU_OK;
+}
+
+static cu_result change_fill(struct CUgraphNode_st *mine, const struct cu_set_node *params)
+{
+	if (!mine || mine->type != CU_NODE_MEMSET || params->height != 1)
+		return CU_INVALID_VALUE;
+	mine->command.to = params->to;
+	mine->command.value = params->value;
+	mine->command.width = params->element;
+	mine->command.n = params->width;
+	return CU_OK;
+}
+
+static cu_result change_inside(struct CUgraphNode_st *mine, const struct CUgraph_st *graph)
+{
+	if (!mine || !mine->inside || !graph || !is_same_shape(mine->inside, graph))
+		return CU_INVALID_VALUE;
+	nodes_take(mine->inside, graph);
+	return CU_OK;
+}
+
 cu_result cuGraphExecKernelNodeSetParams_v2(struct CUgraphExec_st *exec,
 					    struct CUgraphNode_st *node,
 					    const struct cu_kernel_node *params)
 {
 	struct cu_exec_node_params p = {exec, node, {.kernel = params}};
-	struct CUgraphNode_st *mine;
-	struct gpu_launch *l;
 
 	BEGIN(cuGraphExecKernelNodeSetParams_v2);
-	mine = exec ? node_called(&exec->graph, node) : NULL;
-	if (!mine || mine->type != CU_NODE_KERNEL)
-		END(CU_INVALID_VALUE);
-	l = &mine->command.launch;
-	l->function = params->function;
-	memcpy(l->grid, params->grid, sizeof(l->grid));
-	memcpy(l->block, params->block, sizeof(l->block));
-	END(gpu_launch_arguments(l, params->arguments, params->extra) ? CU_OK : CU_INVALID_VALUE);
+	END(change_kernel(exec ? node_called(&exec->graph, node) : NULL, params));
 }
 
 cu_result cuGraphExecMemcpyNodeSetParams(struct CUgraphExec_st *exec, struct CUgraphNode_st *node,
@@ -482,17 +515,9 @@ cu_result cuGraphExecMemcpyNodeSetParams(struct CUgraphExec_st *exec, struct CUg
 		struct cu_exec_node_params node;
 		struct CUctx_st *context;
 	} p = {{exec, node, {.copy = params}}, context};
-	struct CUgraphNode_st *mine;
 
 	BEGIN(cuGraphExecMemcpyNodeSetParams);
-	mine = exec ? node_called(&exec->graph, node) : NULL;
-	if (!mine || mine->command.kind != COMMAND_COPY || params->height != 1 ||
-	    params->depth != 1)
-		END(CU_INVALID_VALUE);
-	mine->command.to = params->to.device + params->to.x_bytes;
-	mine->command.from = params->from.device + params->from.x_bytes;
-	mine->command.n = params->width_bytes;
-	END(CU_OK);
+	END(change_copy(exec ? node_called(&exec->graph, node) : NULL, params));
 }
 
 cu_result cuGraphExecMemsetNodeSetParams(struct CUgraphExec_st *exec, struct CUgraphNode_st *node,
@@ -502,31 +527,18 @@ cu_result cuGraphExecMemsetNodeSetParams(struct CUgraphExec_st *exec, struct CUg
 		struct cu_exec_node_params node;
 		struct CUctx_st *context;
 	} p = {{exec, node, {.fill = params}}, context};
-	struct CUgraphNode_st *mine;
 
 	BEGIN(cuGraphExecMemsetNodeSetParams);
-	mine = exec ? node_called(&exec->graph, node) : NULL;
-	if (!mine || mine->type != CU_NODE_MEMSET || params->height != 1)
-		END(CU_INVALID_VALUE);
-	mine->command.to = params->to;
-	mine->command.value = params->value;
-	mine->command.width = params->element;
-	mine->command.n = params->width;
-	END(CU_OK);
+	END(change_fill(exec ? node_called(&exec->graph, node) : NULL, params));
 }
 
 cu_result cuGraphExecChildGraphNodeSetParams(struct CUgraphExec_st *exec,
 					     struct CUgraphNode_st *node, struct CUgraph_st *graph)
 {
 	struct cu_exec_node_params p = {exec, node, {.graph = graph}};
-	struct CUgraphNode_st *mine;
 
 	BEGIN(cuGraphExecChildGraphNodeSetParams);
-	mine = exec ? node_called(&exec->graph, node) : NULL;
-	if (!mine || !mine->inside || !graph || !is_same_shape(mine->inside, graph))
-		END(CU_INVALID_VALUE);
-	nodes_take(mine->inside, graph);
-	END(CU_OK);
+	END(change_inside(exec ? node_called(&exec->graph, node) : NULL, graph));
 }
 
 cu_result cuGraphExecEventRecordNodeSetEvent(struct CUgraphExec_st *exec,
@@ -545,6 +557,30 @@ cu_result cuGraphExecEventRecordNodeSetEvent(struct CUgraphExec_st *exec,
 		END(CU_INVALID_VALUE);
 	mine->command.event = event;
 	END(CU_OK);
+}
+
+cu_result cuGraphExecNodeSetParams(struct CUgraphExec_st *exec, struct CUgraphNode_st *node,
+				   const struct cu_node_params *params)
+{
+	struct cu_exec_node_params p = {exec, node, {.any = params}};
+	struct CUgraphNode_st *mine;
+
+	BEGIN(cuGraphExecNodeSetParams);
+	mine = exec ? node_called(&exec->graph, node) : NULL;
+	if (!mine || mine->type != params->type)
+		END(CU_INVALID_VALUE);
+	switch (params->type) {
+	case CU_NODE_KERNEL:
+		END(change_kernel(mine, &params->of.kernel));
+	case CU_NODE_MEMCPY:
+		END(change_copy(mine, &params->of.copy.box));
+	case CU_NODE_MEMSET:
+		END(change_fill(mine, &params->of.fill));
+	case CU_NODE_GRAPH:
+		END(change_inside(mine, params->of.graph));
+	default: /* nothing of it is carried out */
+		END(CU_OK);
+	}
 }
 
 cu_result cuGraphNodeSetEnabled(struct CUgraphExec_st *exec, struct CUgraphNode_st *node,

@@ -161,6 +161,12 @@ FIELD(cu_exec_node_params, of, cuGraphExecChildGraphNodeSetParams_params, childG
 _Static_assert(offsetof(struct cu_kernel_node, kernel) == sizeof(CUDA_KERNEL_NODE_PARAMS_v1),
 	       "node");
 FIELD(cu_exec_node_params, node, cuGraphExecMemcpyNodeSetParams_params, hNode);
+FIELD(cu_exec_node_params, of, cuGraphExecNodeSetParams_params, nodeParams);
+_Static_assert(sizeof(struct cu_node_params) == sizeof(CUgraphNodeParams), "node");
+FIELD(cu_node_params, of.kernel.kernel, CUgraphNodeParams, kernel.kern);
+FIELD(cu_node_params, of.copy.box, CUgraphNodeParams, memcpy.copyParams);
+FIELD(cu_node_params, of.fill.height, CUgraphNodeParams, memset.height);
+FIELD(cu_node_params, of.graph, CUgraphNodeParams, graph.graph);
 FIELD(cu_set_node, element, CUDA_MEMSET_NODE_PARAMS, elementSize);
 _Static_assert(sizeof(struct cu_set_node) == sizeof(CUDA_MEMSET_NODE_PARAMS), "node");
 FIELD(cu_kernel_node, block[0], CUDA_KERNEL_NODE_PARAMS_v2, blockDimX);
