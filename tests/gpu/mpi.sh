@@ -4,6 +4,7 @@
 # rank and with --distribute rank. Needs a GPU and an MPI (mpirun, and mpicxx unless RANKS names the built program).
 #   tests/gpu/mpi.sh RETALLY OUT-DIR
 set -u
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 retally=${1:?use: tests/gpu/mpi.sh RETALLY OUT-DIR} out=${2:?the directory for what it leaves}
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=tests/gpu/lib.sh
