@@ -38,7 +38,7 @@ static struct {
 
 /* ---- modules ---- */
 
-static bool add_variable(struct cuda_module *m, cu_ptr address, size_t size)
+static bool add_variable_locked(struct cuda_module *m, cu_ptr address, size_t size)
 {
 	struct program_memory memory = {.address = address,
 					.size = size,
@@ -60,10 +60,20 @@ static bool add_variable(struct cuda_module *m, cu_ptr address, size_t size)
 		return false;
 	v->address = address;
 	v->next = m->variables;
-	while (!atomic_compare_exchange_weak(&m->variables, &v->next, v))
-		;
+	m->variables = v; /* read without the lock: whole from here on */
 	m->late = m->known;
 	return true;
+}
+
+/* Several threads may ask for the same module at once, and find the same. */
+static bool add_variable(struct cuda_module *m, cu_ptr address, size_t size)
+{
+	bool added;
+
+	pthread_mutex_lock(&table.lock);
+	added = add_variable_locked(m, address, size);
+	pthread_mutex_unlock(&table.lock);
+	return added;
 }
 
 static void not_known(struct cuda_module *m, const char *what)
@@ -80,9 +90,10 @@ static void not_known(struct cuda_module *m, const char *what)
 static void ask(struct cuda_module *m)
 {
 	const struct cuda_driver *d = &cuda_session.driver;
-	const struct name *first = table.names;
+	const struct name *first = table.names, *last = m->asked;
 
-	for (const struct name *n = first; n != m->asked; n = n->next) {
+	/* Another thread may have asked for more meanwhile: then `last` is in front of `first`. */
+	for (const struct name *n = first; n && n != last; n = n->next) {
 		cu_ptr address = 0;
 		size_t size = 0;
 		cu_result result = d->module_global(&address, &size, m->module, n->text);

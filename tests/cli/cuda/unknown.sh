@@ -26,6 +26,13 @@ unknown cuKernelGetParamInfo@2x1=201 library globals "3 ${not}CUDA_ERROR_INVALID
 unknown cuFuncGetParamInfo@1x1=1,cuKernelGetParamInfo@1x1=201 update update "7 ${not}CUDA_ERROR_INVALID_VALUE (1)"
 unknown cuFuncGetParamInfo@2x1=2 graph_only 'CUDA graph' '3 a graph with a kernel whose parameters are not known'
 
+# Threads whose first launches ask for the same variables at once.
+"$traps" threads >threads.want
+RETALLY_STANDIN_FAIL=slow-names@2=3 run o "$three" --replay window -- "$traps" threads
+same $? threads.want 'threads that ask at once'
+clean 'threads that ask at once'
+is "$(reasons update)" '' 'threads that ask at once: nothing is declined'
+
 # Variables: only "not found" tells that a module has none of that name. What fails is asked again, twice a launch.
 not='its module'"'"'s variables are not known'
 unknown cuModuleGetGlobal_v2=2 globals globals "4 $not: CUDA_ERROR_OUT_OF_MEMORY (2)"

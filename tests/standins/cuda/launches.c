@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <time.h>
 
 /* ---- modules ---- */
@@ -219,7 +220,11 @@ cu_result cuModuleGetGlobal_v2(cu_ptr *address, size_t *bytes, struct CUmod_st *
 		const char *name;
 	} p = {address, bytes, module, name};
 
+	unsigned ms;
+
 	BEGIN(cuModuleGetGlobal_v2);
+	if (call.injected && standin_fault("slow-names", &ms))
+		usleep(1000 * ms);
 	for (unsigned i = 0; i < module->n_globals; i++)
 		if (!strcmp(module->globals[i].name, name)) {
 			if (address)
