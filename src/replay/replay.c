@@ -67,6 +67,17 @@ void replay_boundary_all(struct replay *r, const char *why)
 		replay_boundary(d, why);
 }
 
+bool replay_with_lock(struct replay_device *d, void (*work)(void *data), void *data)
+{
+	if (!device_enter(d, true)) {
+		device_intruder_leaves(d);
+		return false;
+	}
+	work(data);
+	device_leave(d);
+	return true;
+}
+
 void replay_disable(struct replay *r, const char *reason)
 {
 	char text[REPLAY_REASON_MAX + 64];

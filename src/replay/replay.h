@@ -147,6 +147,10 @@ void replay_boundary(struct replay_device *d, const char *why);
 /* The same where the thread must not wait for another one (a callback of the vendor's library): if
  * somebody else has the device, its window is given up. */
 void replay_boundary_no_wait(struct replay_device *d, const char *why);
+/* Runs work(data) with the replay lock held: beside nothing that the engine does with the device.
+ * It must not call the engine. False: the lock could not be had within options.drain_ns, and it was
+ * not run. */
+bool replay_with_lock(struct replay_device *d, void (*work)(void *data), void *data);
 /* REPLAY_MODE_RANGE: from here on dispatches belong to the range `name`; NULL: to none. Every piece
  * of a range between two boundaries is one unit. Does nothing in the other modes. */
 void replay_range(struct replay_device *d, const char *name);

@@ -24,6 +24,11 @@ void cuda_drain_note(struct cuda_context *c, struct CUstream_st *stream)
 	c->busy[c->n_busy++].stream = stream; /* the slot's event, if it has one, is kept */
 }
 
+void cuda_drain_note_all(struct cuda_context *c)
+{
+	c->passed_overflow = true;
+}
+
 void cuda_drain_note_passed(struct cuda_context *c, struct CUstream_st *stream)
 {
 	for (unsigned i = 0; i < CUDA_PASSED_MAX; i++) {
@@ -34,7 +39,7 @@ void cuda_drain_note_passed(struct cuda_context *c, struct CUstream_st *stream)
 				there == stream)))
 			return;
 	}
-	c->passed_overflow = true;
+	cuda_drain_note_all(c);
 }
 
 static void take_passed(struct cuda_context *c)

@@ -231,12 +231,29 @@ static void queried(struct cuda_context *c, const struct cupti_callback_data *da
 		cuda_boundary(c, data->function);
 }
 
+struct gone_stream {
+	struct cuda_context *context;
+	struct CUstream_st *stream;
+};
+static void forget_stream(void *data)
+{
+	const struct gone_stream *gone = data;
+
+	cuda_drain_forget(gone->context, gone->stream);
+}
+
 static void stream_destroyed(struct cuda_context *c, const struct cupti_callback_data *data)
 {
+	struct gone_stream gone = {c, *(struct CUstream_st *const *)data->params};
+
 	cuda_boundary(c, data->function);
-	/* The handle can come back for another stream. */
-	cuda_drain_forget(c, *(struct CUstream_st *const *)data->params);
-	cuda_crossing_forget(c, *(struct CUstream_st *const *)data->params);
+	/* The handle can come back for another stream. Another thread may be waiting for the
+	 * device. */
+	if (!c->device || c->gone)
+		forget_stream(&gone);
+	else if (!replay_with_lock(c->device, forget_stream, &gone))
+		cuda_drain_note_all(c);
+	cuda_crossing_forget(c, gone.stream);
 }
 
 /* Its variables are memory no more. */

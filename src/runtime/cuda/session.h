@@ -94,6 +94,8 @@ void cuda_session_open_device(struct cuda_context *c);
 void cuda_drain_note(struct cuda_context *c, struct CUstream_st *stream);
 /* The same without the lock. */
 void cuda_drain_note_passed(struct cuda_context *c, struct CUstream_st *stream);
+/* Without the lock, too: to any stream, so that the next drain waits for the whole context. */
+void cuda_drain_note_all(struct cuda_context *c);
 extern const struct runtime cuda_runtime;
 
 #endif
