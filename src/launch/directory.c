@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/path_template.h"
 #include "base/str.h"
+#include "launch/star.h"
 #include "wire/collection.h"
 
 #include <dirent.h>
@@ -427,7 +428,16 @@ out:
 	return rc;
 }
 
-/* An existing folder that is neither empty nor ours is left alone. */
+/* What other ranks of the same launch put there: files that are not whole yet, the star's secret.
+ */
+static bool directory_is_passing(const char *name)
+{
+	return !strncmp(name, DIRECTORY_TEMPORARY, sizeof(DIRECTORY_TEMPORARY) - 1) ||
+	       !strncmp(name, STAR_SECRET_PREFIX, sizeof(STAR_SECRET_PREFIX) - 1);
+}
+
+/* An existing folder that is neither empty nor ours is left alone. Other ranks may be making it
+ * ours meanwhile, run.json first. */
 static int directory_check_foreign(const struct directory *d, struct error *err)
 {
 	static const char *const ours[] = {".",     "..",     "run.json", "plan.json",
@@ -443,8 +453,7 @@ static int directory_check_foreign(const struct directory *d, struct error *err)
 	if (fd >= 0)
 		folder = fdopendir(fd);
 	while (folder && !found[0] && (entry = readdir(folder))) {
-		bool known = !strncmp(entry->d_name, DIRECTORY_TEMPORARY,
-				      sizeof(DIRECTORY_TEMPORARY) - 1);
+		bool known = directory_is_passing(entry->d_name);
 
 		for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
 			known = known || !strcmp(entry->d_name, ours[i]);
@@ -453,7 +462,7 @@ static int directory_check_foreign(const struct directory *d, struct error *err)
 	}
 	if (folder)
 		closedir(folder);
-	if (found[0])
+	if (found[0] && faccessat(d->fd, "run.json", F_OK, 0))
 		return error_set(err, RC_EXISTS,
 				 "'%s' is no run directory of retally (it holds '%s'); choose "
 				 "another one with -o",

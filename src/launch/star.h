@@ -32,7 +32,9 @@ enum star_kind {
 	STAR_PMIX = 3,   /* and of the PMIx server */
 	STAR_KINDS = 8,  /* the others are free */
 };
-#define STAR_ROUND_MAX (64u << 20) /* bytes of a round, all ranks together */
+/* Of the file with the secret, while the ranks meet. */
+#define STAR_SECRET_PREFIX ".star-"
+#define STAR_ROUND_MAX     (64u << 20) /* bytes of a round, all ranks together */
 
 struct star_request {
 	int rank, size;

@@ -563,7 +563,7 @@ int star_meet(struct star *s, const struct star_request *q, struct error *err)
 
 	m.deadline = meet_now() + (uint64_t)(q->wait_seconds * 1e9);
 	hash_text(q->job, strlen(q->job), hash);
-	snprintf(m.name, sizeof(m.name), ".star-%.32s", hash);
+	snprintf(m.name, sizeof(m.name), STAR_SECRET_PREFIX "%.32s", hash);
 	snprintf(s->hosts[s->rank], STAR_HOST_SIZE, "%s", q->host);
 	if (s->size == 1)
 		return 0;

@@ -133,6 +133,13 @@ static void test_foreign_folder(void **state)
 			 RC_EXISTS);
 	assert_non_null(strstr(err.message, "thesis.tex"));
 	assert_int_not_equal(access(in_folder("home/run.json"), F_OK), 0);
+	/* what other ranks put there for a moment is ours */
+	assert_int_equal(mkdir(in_folder("meeting"), 0777), 0);
+	fd = open(in_folder("meeting/.star-0123"), O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+	assert_true(fd >= 0);
+	close(fd);
+	assert_int_equal(open_directory(&d, in_folder("meeting"), command_1, &plan, NULL, &err), 0);
+	directory_release(&d);
 	/* a file where the directory should be */
 	assert_int_not_equal(
 		open_directory(&d, in_folder("home/thesis.tex"), command_1, &plan, NULL, &err), 0);
@@ -159,30 +166,41 @@ static void test_damaged(void **state)
 }
 
 /* Many processes at once: all succeed, one made it, and nothing temporary is left. */
-static void test_race(void **state)
+/* Ranks that make one directory, in which the first go on while others still look at it. */
+static int race_child(const char *name, const struct plan *plan, int go)
 {
-	struct plan plan;
+	struct directory d;
+	struct error err;
+	char c, file[32];
+	int fd;
+
+	if (read(go, &c, 1) < 0)
+		return 9;
+	if (open_directory(&d, in_folder(name), command_1, plan, NULL, &err)) {
+		fprintf(stderr, "# %s\n", err.message);
+		return 8;
+	}
+	snprintf(file, sizeof(file), "of-%d", (int)getpid());
+	fd = openat(d.fd, file, O_CREAT | O_WRONLY | O_CLOEXEC, 0666);
+	if (fd < 0)
+		return 7;
+	close(fd);
+	return d.joined;
+}
+
+static void race(const char *name, const struct plan *plan)
+{
 	pid_t children[16];
 	char command[128];
 	int go[2], made = 0;
 
-	(void)state;
-	fill_plan(&plan, "-e x");
 	assert_int_equal(pipe2(go, O_CLOEXEC), 0);
 	for (int i = 0; i < 16; i++) {
 		children[i] = fork();
 		assert_true(children[i] >= 0);
 		if (!children[i]) {
-			struct directory d;
-			struct error err;
-			char c;
-
 			close(go[1]);
-			if (read(go[0], &c, 1) < 0)
-				_exit(9);
-			if (open_directory(&d, in_folder("race"), command_1, &plan, NULL, &err))
-				_exit(8);
-			_exit(d.joined);
+			_exit(race_child(name, plan, go[0]));
 		}
 	}
 	close(go[0]);
@@ -196,8 +214,21 @@ static void test_race(void **state)
 		made += WEXITSTATUS(status) == 0;
 	}
 	assert_int_equal(made, 1);
-	snprintf(command, sizeof(command), "exit $(ls -A '%s/race' | grep -c tmp)", folder);
+	snprintf(command, sizeof(command), "exit $(ls -A '%s/%s' | grep -c tmp)", folder, name);
 	assert_int_equal(system(command), 0);
+}
+
+static void test_race(void **state)
+{
+	struct plan plan;
+	char name[16];
+
+	(void)state;
+	fill_plan(&plan, "-e x");
+	for (int i = 0; i < 50; i++) {
+		snprintf(name, sizeof(name), "race%d", i);
+		race(name, &plan);
+	}
 }
 
 static void test_spool_path(void **state)
