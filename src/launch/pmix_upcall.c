@@ -54,17 +54,24 @@ static bool upcall_is_rank(const struct pmix_abi_proc *proc)
 }
 
 /* PMIX_ABI_DONE and no call of `done`: what calls us answers the client then. */
+static int upcall_note(const struct pmix_abi_proc *proc, bool connected, bool finalized)
+{
+	pthread_mutex_lock(&pmix_server.lock);
+	if (upcall_is_rank(proc)) {
+		pmix_server.clients[proc->rank].connected |= connected;
+		pmix_server.clients[proc->rank].finalized |= finalized;
+	}
+	pthread_mutex_unlock(&pmix_server.lock);
+	return PMIX_ABI_DONE;
+}
+
 static int on_connected(const struct pmix_abi_proc *proc, void *object, pmix_abi_op_done *done,
 			void *data)
 {
 	(void)object;
 	(void)done;
 	(void)data;
-	pthread_mutex_lock(&pmix_server.lock);
-	if (upcall_is_rank(proc))
-		pmix_server.clients[proc->rank].connected = true;
-	pthread_mutex_unlock(&pmix_server.lock);
-	return PMIX_ABI_DONE;
+	return upcall_note(proc, true, false);
 }
 
 static int on_finalized(const struct pmix_abi_proc *proc, void *object, pmix_abi_op_done *done,
@@ -73,11 +80,7 @@ static int on_finalized(const struct pmix_abi_proc *proc, void *object, pmix_abi
 	(void)object;
 	(void)done;
 	(void)data;
-	pthread_mutex_lock(&pmix_server.lock);
-	if (upcall_is_rank(proc))
-		pmix_server.clients[proc->rank].finalized = true;
-	pthread_mutex_unlock(&pmix_server.lock);
-	return PMIX_ABI_DONE;
+	return upcall_note(proc, false, true);
 }
 
 /* Events of ranks that are lost at the same time may be one, with the first as its source. */
