@@ -65,8 +65,8 @@ bool memories_give(struct memories *m, uint64_t address, struct program_memory *
 bool memories_give_mapping(struct memories *m, uint64_t mapping_of, struct program_memory *out);
 /* Sets what the engine calls it. False: it is gone or has a name already. */
 bool memories_name(struct memories *m, uint64_t address, struct replay_memory *known);
-/* Makes the one that holds the address shared, which the engine does not know: what it called it is
- * in *known_out, with whom the caller takes it away there. False: it is gone, or shared already. */
+/* Makes the one that holds the address MEMORY_SHARED and nameless. *was_out: what it was, so that
+ * the caller can tell the engine that it is gone. False: there is none, or it is shared already. */
 bool memories_share(struct memories *m, uint64_t address, struct program_memory *was_out);
 /* One of the owner that the engine does not know yet. */
 bool memories_unknown(struct memories *m, uint64_t owner, struct program_memory *out);

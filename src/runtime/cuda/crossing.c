@@ -3,6 +3,7 @@
 #include "runtime/cuda/crossing.h"
 
 #include "runtime/cuda/calls.h"
+#include "runtime/cuda/drain.h"
 
 #include <time.h>
 
@@ -73,14 +74,6 @@ void cuda_crossing_forget(struct cuda_context *from, struct CUstream_st *stream)
 	pthread_mutex_unlock(&table.lock);
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 /* An event behind all that the stream has now; NULL: it has nothing any more, its context is lost.
  */
 static struct CUevent_st *mark(const struct crossing *x)
@@ -112,7 +105,7 @@ static bool arrives(const struct crossing *x, uint64_t until_ns)
 	event = mark(x);
 	if (!event)
 		return true;
-	while ((result = d->event_query(event)) == CU_NOT_READY && now_ns() < until_ns)
+	while ((result = d->event_query(event)) == CU_NOT_READY && cuda_now_ns() < until_ns)
 		nanosleep(&pause, NULL);
 	d->event_destroy(event);
 	return result != CU_NOT_READY;
@@ -120,7 +113,7 @@ static bool arrives(const struct crossing *x, uint64_t until_ns)
 
 int cuda_crossing_wait(struct cuda_context *to, uint64_t bound_ns, struct error *err)
 {
-	uint64_t until = now_ns() + bound_ns;
+	uint64_t until = cuda_now_ns() + bound_ns;
 	struct crossing x;
 
 	if (table.overflow)

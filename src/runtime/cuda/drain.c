@@ -68,7 +68,7 @@ void cuda_drain_forget(struct cuda_context *c, struct CUstream_st *stream)
 		}
 }
 
-static uint64_t now_ns(void)
+uint64_t cuda_now_ns(void)
 {
 	struct timespec t;
 
@@ -100,7 +100,7 @@ static void pause_between(uint64_t waited_ns)
 
 static uint64_t left(uint64_t start_ns, uint64_t bound_ns)
 {
-	uint64_t waited = now_ns() - start_ns;
+	uint64_t waited = cuda_now_ns() - start_ns;
 
 	return waited < bound_ns ? bound_ns - waited : 0;
 }
@@ -120,7 +120,7 @@ int cuda_drain(void *device, uint64_t bound_ns, struct error *err)
 {
 	const struct cuda_driver *d = &cuda_session.driver;
 	struct cuda_context *c = device;
-	uint64_t start = now_ns();
+	uint64_t start = cuda_now_ns();
 	cu_result result = CU_OK;
 
 	if (c->gone)
@@ -155,7 +155,7 @@ int cuda_drain(void *device, uint64_t bound_ns, struct error *err)
 			continue;
 		}
 		result = CU_OK;
-		waited = now_ns() - start;
+		waited = cuda_now_ns() - start;
 		if (waited > bound_ns)
 			return error_set(err, RC_TIMEOUT,
 					 "the device did not become idle within %.1f s",
