@@ -19,6 +19,15 @@
 		}                                                        \
 	} while (0)
 
+#define CU(x)                                                                      \
+	do {                                                                       \
+		CUresult result_ = (x);                                            \
+		if (result_ != CUDA_SUCCESS) {                                     \
+			printf("%s:%d %s: %d\n", __FILE__, __LINE__, #x, result_); \
+			exit(1);                                                   \
+		}                                                                  \
+	} while (0)
+
 static const int N = 1 << 16;
 #define GRID (N + 255) / 256, 256
 

@@ -7,15 +7,6 @@
 
 namespace cg = cooperative_groups;
 
-#define CU(x)                                                                      \
-	do {                                                                       \
-		CUresult result_ = (x);                                            \
-		if (result_ != CUDA_SUCCESS) {                                     \
-			printf("%s:%d %s: %d\n", __FILE__, __LINE__, #x, result_); \
-			exit(1);                                                   \
-		}                                                                  \
-	} while (0)
-
 __global__ void step(float *a, int n)
 {
 	int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -177,39 +168,34 @@ static void case_cooperative()
 	CK(cudaFree(a));
 	CK(cudaFree(b));
 }
-static void launch_with(cudaLaunchAttribute attribute, void (*kernel)(float *, int), float *a)
+static void run_with(const char *name, cudaLaunchAttribute attribute, void (*kernel)(float *, int), int times)
 {
+	float *a = filled(N, 1);
 	cudaLaunchConfig_t how = {};
 	how.gridDim = dim3(N / 256);
 	how.blockDim = dim3(256);
 	how.attrs = &attribute;
 	how.numAttrs = 1;
-	CK(cudaLaunchKernelEx(&how, kernel, a, N));
+	for (int i = 0; i < times; i++)
+		CK(cudaLaunchKernelEx(&how, kernel, a, N));
+	CK(cudaDeviceSynchronize());
+	show(name, device_sum(a, N * 4));
+	CK(cudaFree(a));
 }
 static void case_clusters()
 {
-	float *a = filled(N, 1);
 	cudaLaunchAttribute pairs = {};
 	pairs.id = cudaLaunchAttributeClusterDimension;
 	pairs.val.clusterDim.x = 2;
 	pairs.val.clusterDim.y = pairs.val.clusterDim.z = 1;
-	for (int i = 0; i < 5; i++)
-		launch_with(pairs, neighbours, a);
-	CK(cudaDeviceSynchronize());
-	show("clusters", device_sum(a, N * 4));
-	CK(cudaFree(a));
+	run_with("clusters", pairs, neighbours, 5);
 }
 static void case_dependent()
 {
-	float *a = filled(N, 1);
 	cudaLaunchAttribute early = {};
 	early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
 	early.val.programmaticStreamSerializationAllowed = 1;
-	for (int i = 0; i < 8; i++)
-		launch_with(early, dependent, a);
-	CK(cudaDeviceSynchronize());
-	show("dependent", device_sum(a, N * 4));
-	CK(cudaFree(a));
+	run_with("dependent", early, dependent, 8);
 }
 static void case_alone()
 {

@@ -5,15 +5,6 @@
 
 #include <unistd.h>
 
-#define CU(x)                                                                  \
-	do {                                                                   \
-		CUresult result_ = (x);                                        \
-		if (result_ != CUDA_SUCCESS) {                                 \
-			printf("%s:%d %s: %d\n", __FILE__, __LINE__, #x, result_); \
-			exit(1);                                               \
-		}                                                              \
-	} while (0)
-
 static CUdeviceptr map(CUmemGenericAllocationHandle handle, size_t bytes)
 {
 	CUmemAccessDesc access = {};

@@ -426,6 +426,21 @@ static void test_foreign_spools(void **state)
 	run_dir_remove(&d);
 }
 
+/* Pass 1 in a.rts and pass 2 in b.rts, both in the database. */
+static void two_spools_read(struct run_dir *d)
+{
+	struct spool_writer w;
+
+	run_dir_init(d, small_plan());
+	run_dir_spool(d, &w, "a", -1);
+	add_small_pass(&w, 1, 0);
+	finish(&w);
+	run_dir_spool(d, &w, "b", -1);
+	add_small_pass(&w, 2, 0);
+	finish(&w);
+	free(dump(d));
+}
+
 static void test_changed_and_gone(void **state)
 {
 	struct run_dir d;
@@ -433,14 +448,7 @@ static void test_changed_and_gone(void **state)
 	char path[400], aside[400];
 
 	(void)state;
-	run_dir_init(&d, small_plan());
-	run_dir_spool(&d, &w, "a", -1);
-	add_small_pass(&w, 1, 0);
-	finish(&w);
-	run_dir_spool(&d, &w, "b", -1);
-	add_small_pass(&w, 2, 0);
-	finish(&w);
-	free(dump(&d));
+	two_spools_read(&d);
 	snprintf(path, sizeof(path), "%s/spool/a.rts", d.path);
 	snprintf(aside, sizeof(aside), "%s/aside", d.path);
 	assert_int_equal(rename(path, aside), 0);
@@ -525,17 +533,9 @@ static void test_database_damaged_within(void **state)
 static void test_spool_unreadable_later(void **state)
 {
 	struct run_dir d;
-	struct spool_writer w;
 
 	(void)state;
-	run_dir_init(&d, small_plan());
-	run_dir_spool(&d, &w, "a", -1);
-	add_small_pass(&w, 1, 0);
-	finish(&w);
-	run_dir_spool(&d, &w, "b", -1);
-	add_small_pass(&w, 2, 0);
-	finish(&w);
-	free(dump(&d));
+	two_spools_read(&d);
 	run_dir_flip_byte(&d, "spool/a.rts", 3);
 	for (int i = 0; i < 2; i++)
 		expect_dump(&d,
